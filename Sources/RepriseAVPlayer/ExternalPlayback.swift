@@ -3,13 +3,22 @@
 /// Pure. The receiver loads by itself, so it needs an address of this device in the network; on this device the item
 /// plays as before.
 struct ExternalPlayback: Sendable {
+    /// Whether the player can play an item.
+    enum Readiness: Sendable, Equatable {
+        /// It has yet to find out.
+        case opening
+        case ready
+        case failed
+    }
+
     /// What the player plays now.
     enum Current: Sendable, Equatable {
-        /// The item made for the receiver; whether the player has yet to find out if it can be played.
-        case cast(isOpening: Bool)
-        /// Another item that a cache has made; whether the player has yet to find out if it can be played.
-        case cached(isOpening: Bool)
-        /// None, or one that no cache has made.
+        /// The item made for the receiver.
+        case cast(Readiness)
+        /// Another item that a cache has made.
+        case cached(Readiness)
+        /// None, or one that is left alone: no cache has made it, or it took the place of one that failed at the
+        /// receiver.
         case other
     }
 
@@ -19,34 +28,48 @@ struct ExternalPlayback: Sendable {
         case send
         /// Put an item for this device in place of the receiver's.
         case bringBack
+        /// The same, because the receiver's has failed: the new one is left alone from then on. Whether the old one was
+        /// ready before.
+        case giveUp(wasReady: Bool)
         /// The receiver's item is not played any more: its address ends.
         case end
     }
 
-    private var hasCast = false
+    private enum State: Sendable {
+        /// No item was sent. Ends when one is ready while the receiver is chosen.
+        case here
+        /// The player opens the item that was sent. Ends when that is ready, fails, or is not the current one any more.
+        case opening
+        /// It was ready. Ends when it fails, is not the current one any more, or when the receiver goes.
+        case ready
+    }
+
+    private var state = State.here
 
     /// What to do when either has changed.
     ///
     /// An item that is being opened is not sent yet: until then the player does not say whether it is live, and keeps
-    /// to itself where the app wants it to start.
-    /// While the item for the receiver is opened, the player may play nowhere for a moment: that is no wish to come
-    /// back. One that has failed is brought back, too.
+    /// to itself where the app wants it to start. While the item for the receiver is opened, the player may play
+    /// nowhere for a moment: that is no wish to come back.
     mutating func update(isExternal: Bool, current: Current) -> Action {
-        switch (hasCast, current) {
-        case (true, .cast(let isOpening)):
-            guard !isExternal, !isOpening else { return .none }
-            hasCast = false
-            return .bringBack
-        case (true, .cached), (true, .other):
-            hasCast = false
-            return .end
-        case (false, .cached(isOpening: false)) where isExternal:
-            hasCast = true
+        switch (state, current) {
+        case (.here, .cached(.ready)) where isExternal, (.here, .cached(.failed)) where isExternal:
+            state = .opening
             return .send
-        case (false, _): return .none
+        case (.here, _), (_, .cast(.opening)): return .none
+        case (_, .cast(.ready)):
+            state = isExternal ? .ready : .here
+            return isExternal ? .none : .bringBack
+        case (_, .cast(.failed)):
+            guard !isExternal else { return .none }
+            defer { state = .here }
+            return .giveUp(wasReady: state == .ready)
+        case (_, .cached), (_, .other):
+            state = .here
+            return .end
         }
     }
 
     /// No item could be made for the receiver: the one that plays is left to it.
-    mutating func failed() { hasCast = false }
+    mutating func failed() { state = .here }
 }

@@ -17,6 +17,7 @@
         /// Lasts as long as the player; a second call replaces the first. An item is exchanged once it is ready to
         /// play, and the new one starts at its time, unless it is live. Items that were not made by this library are
         /// left alone, as are those for which there is no local network: the receiver then gets the item's own URL.
+        /// What fails at the receiver is exchanged back, and not sent again.
         ///
         /// The new item has nothing else of the old one: `prepare` carries over what the app has set, such as bit rate
         /// limits, external metadata, chosen subtitles and observers. With FairPlay it makes the new item's asset a
@@ -52,8 +53,27 @@
             let address: CastURL
             let original: CastItem
             let url: URL
-            /// Where the item that it stands for was; `nil` if that was live.
-            let start: CMTime?
+            /// Where the item that it stands for was.
+            let start: Position
+        }
+
+        /// How an item plays.
+        private struct Position {
+            /// Where in its media; `nil` if it is live.
+            let time: CMTime?
+            let rate: Float
+
+            @MainActor init(of item: AVPlayerItem, in player: AVPlayer) {
+                time = item.duration.isNumeric ? player.currentTime() : nil
+                rate = player.rate
+            }
+
+            /// That of an item that has failed, which may have lost its duration and its time, and began at `start`.
+            @MainActor init(ofFailed player: AVPlayer, from start: Position) {
+                let now = player.currentTime()
+                time = start.time.map { now.isNumeric && now.seconds > 0 ? now : $0 }
+                rate = player.rate
+            }
         }
 
         private let cache: MediaCache
@@ -62,6 +82,8 @@
         private weak var player: AVPlayer?
         private var rules = ExternalPlayback()
         private var cast: Cast?
+        /// The item that took the place of one that failed at the receiver, where it would fail again.
+        private weak var returned: AVPlayerItem?
         private var observations: [NSKeyValueObservation] = []
         /// The item whose status is observed.
         private weak var watched: AVPlayerItem?
@@ -97,7 +119,13 @@
             switch rules.update(isExternal: player.isExternalPlaybackActive, current: current(of: player)) {
             case .none: return
             case .send: send(player)
-            case .bringBack: bringBack(player)
+            case .bringBack:
+                if let cast { bringBack(cast, in: player, at: Position(of: cast.item, in: player)) }
+            case .giveUp(let wasReady):
+                guard let cast else { return }
+                // What the receiver has never played comes back as it was sent.
+                let position = wasReady ? Position(ofFailed: player, from: cast.start) : cast.start
+                returned = bringBack(cast, in: player, at: position)
             case .end:
                 forget()
                 // The item that follows is sent, too; nothing else reports it.
@@ -116,9 +144,17 @@
 
         private func current(of player: AVPlayer) -> ExternalPlayback.Current {
             guard let item = player.currentItem else { return .other }
-            let isOpening = item.status == .unknown
-            if let cast, cast.item === item { return .cast(isOpening: isOpening) }
-            return MediaCache.source(of: item.asset) == nil ? .other : .cached(isOpening: isOpening)
+            if let cast, cast.item === item { return .cast(Self.readiness(of: item)) }
+            let isLeftAlone = item === returned || MediaCache.source(of: item.asset) == nil
+            return isLeftAlone ? .other : .cached(Self.readiness(of: item))
+        }
+
+        private static func readiness(of item: AVPlayerItem) -> ExternalPlayback.Readiness {
+            switch item.status {
+            case .readyToPlay: .ready
+            case .failed: .failed
+            default: .opening
+            }
         }
 
         private func send(_ player: AVPlayer) {
@@ -129,39 +165,28 @@
             guard let address = try? makeAddress(original) else { return rules.failed() }
             let new = AVPlayerItem(url: address.url)
             if let asset = new.asset as? AVURLAsset { MediaCache.retain(original, by: asset) }
-            let start = Self.time(of: item, in: player)
+            let start = Position(of: item, in: player)
             cast = Cast(item: new, address: address, original: original, url: url, start: start)
             exchange(item, for: new, in: player, at: start)
         }
 
-        private func bringBack(_ player: AVPlayer) {
-            guard let cast else { return }
+        @discardableResult private func bringBack(
+            _ cast: Cast, in player: AVPlayer, at position: Position
+        ) -> AVPlayerItem {
             let item = cache.playerItem(for: cast.url, options: cast.original.currentOptions)
-            exchange(cast.item, for: item, in: player, at: Self.time(of: cast, in: player))
+            exchange(cast.item, for: item, in: player, at: position)
             forget()
+            return item
         }
 
         /// Ends the address; what is being sent to the receiver breaks off.
         private func forget() { cast = nil }
 
-        /// Where `item` is in its media; `nil` if it is live.
-        private static func time(of item: AVPlayerItem, in player: AVPlayer) -> CMTime? {
-            item.duration.isNumeric ? player.currentTime() : nil
-        }
-
-        private static func time(of cast: Cast, in player: AVPlayer) -> CMTime? {
-            guard cast.item.status == .failed else { return time(of: cast.item, in: player) }
-            // It may have no duration, and if it has never played, no time either.
-            return cast.start.map { start in
-                let now = player.currentTime()
-                return now.isNumeric && now.seconds > start.seconds ? now : start
-            }
-        }
-
-        /// Puts `new` in the place of `old`, at `time` of the media, as fast as before.
-        private func exchange(_ old: AVPlayerItem, for new: AVPlayerItem, in player: AVPlayer, at time: CMTime?) {
+        /// Puts `new` in the place of `old`, and has it play as that did.
+        private func exchange(
+            _ old: AVPlayerItem, for new: AVPlayerItem, in player: AVPlayer, at position: Position
+        ) {
             prepare(old, new)
-            let rate = player.rate
             if let queue = player as? AVQueuePlayer {
                 queue.insert(new, after: old)
                 queue.remove(old)
@@ -169,8 +194,8 @@
                 player.replaceCurrentItem(with: new)
             }
             // Otherwise playback would jump to a key frame, which may be many seconds away.
-            if let time { player.seek(to: time, toleranceBefore: .zero, toleranceAfter: .zero) }
-            if rate != 0 { player.rate = rate }
+            if let time = position.time { player.seek(to: time, toleranceBefore: .zero, toleranceAfter: .zero) }
+            if position.rate != 0 { player.rate = position.rate }
         }
     }
 #endif

@@ -204,18 +204,58 @@
             first.setDuration(CMTime(value: 18, timescale: 1))
             first.setStatus(.readyToPlay)
             player.seek(to: CMTime(value: 7, timescale: 1))
+            player.play()
             let follower = follower(player, cache)
             player.setExternalPlaybackActive(true)
             await Self.comes { follower.address != nil }
             let item = try #require(player.currentItem)
-            // A player says nothing of the time of what it has never played.
+            // What a player says of an item that it has never played means nothing.
             player.seek(to: CMTime(value: 0, timescale: 1))
+            player.pause()
             item.setStatus(.failed)
             player.setExternalPlaybackActive(false)
             await Self.comes { follower.address == nil }
             let last = try #require(player.currentItem)
             #expect(MediaCache.source(of: last.asset)?.url.description == site.film.absoluteString)
-            #expect(player.currentTime().seconds == 7)
+            #expect(player.currentTime().seconds == 7 && player.rate == 1)
+            // The receiver is still chosen, but would not get it either.
+            last.setStatus(.readyToPlay)
+            player.setExternalPlaybackActive(true)
+            follower.update()
+            #expect(follower.address == nil && player.currentItem === last)
+            let next = cache.playerItem(for: site.film)
+            next.setStatus(.readyToPlay)
+            player.replaceCurrentItem(with: next)
+            await Self.comes { follower.address != nil }
+            #expect(player.currentItem !== next, "another item is sent")
+        }
+
+        @Test func anItemThatFailsLaterIsBroughtBackToWhereTheReceiverWas() async throws {
+            try await Site.run { site in
+                try await Self.anItemThatFailsLaterIsBroughtBackToWhereTheReceiverWas(site)
+            }
+        }
+
+        @MainActor private static func anItemThatFailsLaterIsBroughtBackToWhereTheReceiverWas(
+            _ site: Site
+        ) async throws {
+            let player = AVPlayer(playerItem: site.world.cache.playerItem(for: site.film))
+            let first = try #require(player.currentItem)
+            first.setDuration(CMTime(value: 18, timescale: 1))
+            first.setStatus(.readyToPlay)
+            player.seek(to: CMTime(value: 12, timescale: 1))
+            let follower = follower(player, site.world.cache)
+            player.setExternalPlaybackActive(true)
+            await Self.comes { follower.address != nil }
+            let item = try #require(player.currentItem)
+            item.setStatus(.readyToPlay)
+            follower.update()
+            // The user goes back.
+            player.seek(to: CMTime(value: 3, timescale: 1))
+            item.setStatus(.failed)
+            player.setExternalPlaybackActive(false)
+            await Self.comes { follower.address == nil }
+            #expect(player.currentItem !== item && player.currentTime().seconds == 3)
         }
 
         /// A player says neither how long an item is that it has yet to open, nor where the app wants it to start.

@@ -7,28 +7,28 @@ import Testing
     @Test func anItemIsSentAndBroughtBack() {
         var rules = ExternalPlayback()
         var actions: [ExternalPlayback.Action] = [
-            rules.update(isExternal: false, current: .cached(isOpening: false)),
-            rules.update(isExternal: true, current: .cached(isOpening: false)),
-            rules.update(isExternal: true, current: .cast(isOpening: true)),
+            rules.update(isExternal: false, current: .cached(.ready)),
+            rules.update(isExternal: true, current: .cached(.ready)),
+            rules.update(isExternal: true, current: .cast(.opening)),
         ]
         #expect(actions == [.none, .send, .none])
         // The player plays nowhere while it changes to the new item.
         actions = [
-            rules.update(isExternal: false, current: .cast(isOpening: true)),
-            rules.update(isExternal: true, current: .cast(isOpening: false)),
-            rules.update(isExternal: false, current: .cast(isOpening: false)),
-            rules.update(isExternal: false, current: .cached(isOpening: false)),
+            rules.update(isExternal: false, current: .cast(.opening)),
+            rules.update(isExternal: true, current: .cast(.ready)),
+            rules.update(isExternal: false, current: .cast(.ready)),
+            rules.update(isExternal: false, current: .cached(.ready)),
         ]
         #expect(actions == [.none, .none, .bringBack, .none])
-        #expect(rules.update(isExternal: true, current: .cached(isOpening: false)) == .send)
+        #expect(rules.update(isExternal: true, current: .cached(.ready)) == .send)
     }
 
     @Test func anotherItemEndsTheCastAndIsSentItself() {
         var rules = ExternalPlayback()
-        _ = rules.update(isExternal: true, current: .cached(isOpening: false))
+        _ = rules.update(isExternal: true, current: .cached(.ready))
         let actions = [
-            rules.update(isExternal: true, current: .cached(isOpening: false)),
-            rules.update(isExternal: true, current: .cached(isOpening: false)),
+            rules.update(isExternal: true, current: .cached(.ready)),
+            rules.update(isExternal: true, current: .cached(.ready)),
             rules.update(isExternal: true, current: .other), rules.update(isExternal: true, current: .other),
         ]
         #expect(actions == [.end, .send, .end, .none])
@@ -38,14 +38,34 @@ import Testing
     @Test func anItemIsSentOnceItIsOpen() {
         var rules = ExternalPlayback()
         let actions = [
-            rules.update(isExternal: true, current: .cached(isOpening: true)),
-            rules.update(isExternal: true, current: .cached(isOpening: false)),
+            rules.update(isExternal: true, current: .cached(.opening)),
+            rules.update(isExternal: true, current: .cached(.ready)),
             // The next one.
-            rules.update(isExternal: true, current: .cached(isOpening: true)),
-            rules.update(isExternal: true, current: .cached(isOpening: true)),
-            rules.update(isExternal: true, current: .cached(isOpening: false)),
+            rules.update(isExternal: true, current: .cached(.opening)),
+            rules.update(isExternal: true, current: .cached(.opening)),
+            rules.update(isExternal: true, current: .cached(.ready)),
         ]
         #expect(actions == [.none, .send, .end, .none, .send])
+    }
+
+    /// A player may have found out before that it cannot send what only this device can load.
+    @Test func anItemThatFailedIsSent() {
+        var rules = ExternalPlayback()
+        #expect(rules.update(isExternal: true, current: .cached(.failed)) == .send)
+    }
+
+    @Test(arguments: [false, true])
+    func whatFailsAtTheReceiverIsGivenUp(_ isReadyBefore: Bool) {
+        var rules = ExternalPlayback()
+        _ = rules.update(isExternal: true, current: .cached(.ready))
+        if isReadyBefore { _ = rules.update(isExternal: true, current: .cast(.ready)) }
+        let actions = [
+            rules.update(isExternal: true, current: .cast(.failed)),
+            rules.update(isExternal: false, current: .cast(.failed)),
+            rules.update(isExternal: false, current: .other),
+            rules.update(isExternal: true, current: .other),
+        ]
+        #expect(actions == [.none, .giveUp(wasReady: isReadyBefore), .none, .none])
     }
 
     @Test func whatNoCacheHasMadeIsLeftAlone() {
@@ -55,8 +75,8 @@ import Testing
 
     @Test func whatCannotBeSentIsLeftAlone() {
         var rules = ExternalPlayback()
-        _ = rules.update(isExternal: true, current: .cached(isOpening: false))
+        _ = rules.update(isExternal: true, current: .cached(.ready))
         rules.failed()
-        #expect(rules.update(isExternal: false, current: .cached(isOpening: false)) == .none)
+        #expect(rules.update(isExternal: false, current: .cached(.ready)) == .none)
     }
 }
