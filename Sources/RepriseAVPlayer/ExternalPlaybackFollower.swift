@@ -14,10 +14,10 @@
         /// ```swift
         /// cache.followExternalPlayback(of: player)
         /// ```
-        /// Lasts as long as the player; a second call replaces the first. An item is exchanged once it is ready to
-        /// play, and the new one starts at its time, unless it is live. Items that were not made by this library are
-        /// left alone, as are those for which there is no local network: the receiver then gets the item's own URL.
-        /// What fails at the receiver is exchanged back, and not sent again.
+        /// Lasts as long as the player; a second call replaces the first, and what a receiver plays goes on. An item
+        /// is exchanged once it is ready to play, and the new one starts at its time, unless it is live. Items that
+        /// were not made by this library are left alone, as are those for which there is no local network: the receiver
+        /// then gets the item's own URL. What fails at the receiver is exchanged back, and not sent again.
         ///
         /// The new item has nothing else of the old one: `prepare` carries over what the app has set, such as bit rate
         /// limits, external metadata, chosen subtitles and observers. With FairPlay it makes the new item's asset a
@@ -37,16 +37,23 @@
             of player: AVPlayer,
             prepare: @escaping @MainActor (_ old: AVPlayerItem, _ new: AVPlayerItem) -> Void = { _, _ in }
         ) {
-            let follower = ExternalPlaybackFollower(player, cache: self, prepare: prepare) {
+            let plan = ExternalPlaybackFollower.Plan(cache: self, prepare: prepare) {
                 [self] item throws(RepriseError) in
                 try castURL(for: item)
             }
-            objc_setAssociatedObject(player, LoaderKey.externalPlayback, follower, .OBJC_ASSOCIATION_RETAIN)
+            ExternalPlaybackFollower.follow(player, plan)
         }
     }
 
     /// Watches whether a player sends its video to a receiver, and exchanges its item.
     @MainActor final class ExternalPlaybackFollower {
+        /// What the app wants.
+        struct Plan {
+            let cache: MediaCache
+            let prepare: @MainActor (AVPlayerItem, AVPlayerItem) -> Void
+            let makeAddress: (CastItem) throws(RepriseError) -> CastURL
+        }
+
         /// The item for the receiver, and what it stands for.
         private struct Cast {
             let item: AVPlayerItem
@@ -76,9 +83,7 @@
             }
         }
 
-        private let cache: MediaCache
-        private let prepare: @MainActor (AVPlayerItem, AVPlayerItem) -> Void
-        private let makeAddress: (CastItem) throws(RepriseError) -> CastURL
+        private var plan: Plan
         private weak var player: AVPlayer?
         private var rules = ExternalPlayback()
         private var cast: Cast?
@@ -89,15 +94,25 @@
         private weak var watched: AVPlayerItem?
         private var readiness: NSKeyValueObservation?
 
-        init(
-            _ player: AVPlayer, cache: MediaCache,
-            prepare: @escaping @MainActor (AVPlayerItem, AVPlayerItem) -> Void,
-            makeAddress: @escaping (CastItem) throws(RepriseError) -> CastURL
-        ) {
+        /// Follows `player` as long as it lives.
+        ///
+        /// One that is followed already keeps its follower, with the item that plays at a receiver; only the plan
+        /// changes.
+        @discardableResult static func follow(_ player: AVPlayer, _ plan: Plan) -> ExternalPlaybackFollower {
+            let known = objc_getAssociatedObject(player, LoaderKey.externalPlayback) as? ExternalPlaybackFollower
+            if let known {
+                known.plan = plan
+                return known
+            }
+            let new = ExternalPlaybackFollower(player, plan)
+            objc_setAssociatedObject(player, LoaderKey.externalPlayback, new, .OBJC_ASSOCIATION_RETAIN)
+            new.update()
+            return new
+        }
+
+        private init(_ player: AVPlayer, _ plan: Plan) {
             self.player = player
-            self.cache = cache
-            self.prepare = prepare
-            self.makeAddress = makeAddress
+            self.plan = plan
             // Observers are called on whatever thread made the change.
             observations = [
                 player.observe(\.isExternalPlaybackActive) { [weak self] _, _ in
@@ -107,7 +122,6 @@
                     Task { @MainActor [weak self] in self?.update() }
                 },
             ]
-            update()
         }
 
         /// The address at which the receiver loads; `nil` while nothing is sent to one.
@@ -162,7 +176,7 @@
                 let url = URL(string: source.url.description)
             else { return rules.failed() }
             let original = CastItem(source, stream: MediaCache.stream(of: item.asset)?.proxy)
-            guard let address = try? makeAddress(original) else { return rules.failed() }
+            guard let address = try? plan.makeAddress(original) else { return rules.failed() }
             let new = AVPlayerItem(url: address.url)
             if let asset = new.asset as? AVURLAsset { MediaCache.retain(original, by: asset) }
             let start = Position(of: item, in: player)
@@ -173,7 +187,7 @@
         @discardableResult private func bringBack(
             _ cast: Cast, in player: AVPlayer, at position: Position
         ) -> AVPlayerItem {
-            let item = cache.playerItem(for: cast.url, options: cast.original.currentOptions)
+            let item = plan.cache.playerItem(for: cast.url, options: cast.original.currentOptions)
             exchange(cast.item, for: item, in: player, at: position)
             forget()
             return item
@@ -186,7 +200,7 @@
         private func exchange(
             _ old: AVPlayerItem, for new: AVPlayerItem, in player: AVPlayer, at position: Position
         ) {
-            prepare(old, new)
+            plan.prepare(old, new)
             if let queue = player as? AVQueuePlayer {
                 queue.insert(new, after: old)
                 queue.remove(old)

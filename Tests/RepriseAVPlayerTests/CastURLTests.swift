@@ -121,9 +121,10 @@
             _ player: AVPlayer, _ cache: MediaCache,
             prepare: @escaping @MainActor (AVPlayerItem, AVPlayerItem) -> Void = { _, _ in }
         ) -> ExternalPlaybackFollower {
-            ExternalPlaybackFollower(player, cache: cache, prepare: prepare) { item throws(RepriseError) in
+            let plan = ExternalPlaybackFollower.Plan(cache: cache, prepare: prepare) { item throws(RepriseError) in
                 try cache.castURL(for: item, at: "127.0.0.1")
             }
+            return ExternalPlaybackFollower.follow(player, plan)
         }
 
         /// Returns once `condition` holds.
@@ -190,6 +191,33 @@
             await Self.comes { follower.address == nil }
             let last = try #require(player.currentItem)
             #expect(last !== item && last.preferredPeakBitRate == 1_000_000)
+        }
+
+        /// Such as by a view that appears again.
+        @Test func aPlayerThatIsFollowedAgainKeepsItsReceiver() async throws {
+            try await Site.run { site in try await Self.aPlayerThatIsFollowedAgainKeepsItsReceiver(site) }
+        }
+
+        @MainActor private static func aPlayerThatIsFollowedAgainKeepsItsReceiver(_ site: Site) async throws {
+            let cache = site.world.cache
+            let player = AVPlayer(playerItem: cache.playerItem(for: site.film))
+            try #require(player.currentItem).setStatus(.readyToPlay)
+            let first = follower(player, cache) { _, new in new.preferredPeakBitRate = 1 }
+            player.setExternalPlaybackActive(true)
+            await Self.comes { first.address != nil }
+            let address = try #require(first.address)
+            let item = try #require(player.currentItem)
+            let second = follower(player, cache) { _, new in new.preferredPeakBitRate = 2 }
+            #expect(second.address === address && player.currentItem === item)
+            try await site.play(address.url)
+            item.setDuration(CMTime(value: 18, timescale: 1))
+            item.setStatus(.readyToPlay)
+            player.seek(to: CMTime(value: 9, timescale: 1))
+            player.setExternalPlaybackActive(false)
+            await Self.comes { second.address == nil }
+            let last = try #require(player.currentItem)
+            #expect(last !== item && player.currentTime().seconds == 9)
+            #expect(item.preferredPeakBitRate == 1 && last.preferredPeakBitRate == 2)
         }
 
         /// Such as in a network whose devices do not reach each other.
@@ -332,6 +360,7 @@
             cache.setNetworkPolicy(.any, for: first)
             let online = try await site.load(address.url).status
             #expect(online == 200)
+            #expect(player.currentItem !== first)
         }
 
         /// As those of an `AVPlayerLooper` do.
