@@ -347,7 +347,8 @@
             let cache = site.world.cache
             var options = PlaybackOptions()
             options.headers = ["Authorization": "Bearer a"]
-            let first = cache.playerItem(for: isFile ? try site.file : site.film, options: options)
+            let url = try isFile ? site.file : site.film
+            let first = cache.playerItem(for: url, options: options)
             first.setStatus(.readyToPlay)
             let player = AVPlayer(playerItem: first)
             let follower = follower(player, cache)
