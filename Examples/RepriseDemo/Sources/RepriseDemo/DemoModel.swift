@@ -19,8 +19,23 @@
             downloads = DownloadsModel(cache: cache)
         }
 
-        /// Opens the app's cache, in a folder that the system does not empty, because it has downloads.
-        static func open() async -> DemoModel { DemoModel(cache: await MediaCache.forPlayback(directory: directory)) }
+        /// Opens the app's cache, and makes the models.
+        static func open() async -> DemoModel { DemoModel(cache: await openCache()) }
+
+        /// The app's cache, the same for each caller, in a folder that the system does not empty, because it has
+        /// downloads.
+        static func openCache() async -> MediaCache {
+            await MediaCache.forPlayback(directory: directory, origin: origin)
+        }
+
+        /// On iOS downloads go on while the app does not run (`AppDelegate`).
+        private static var origin: URLSessionOrigin {
+            #if os(iOS)
+                URLSessionOrigin(backgroundDownloads: "reprise.demo.downloads")
+            #else
+                URLSessionOrigin()
+            #endif
+        }
 
         private static var directory: URL? {
             #if os(tvOS)

@@ -7,6 +7,9 @@
     #endif
 
     @main struct RepriseDemoApp: App {
+        #if os(iOS)
+            @UIApplicationDelegateAdaptor(AppDelegate.self) private var delegate
+        #endif
         @State private var model: DemoModel?
 
         init() {

@@ -1,4 +1,5 @@
 #if canImport(SwiftUI)
+    import Foundation
     import RepriseAVPlayer
     import RepriseUI
     import SwiftUI
@@ -16,6 +17,10 @@
                 }
                 .padding(.horizontal)
                 Text(model.message).font(.footnote)
+                #if os(iOS)
+                    // To see that downloads go on: the system launches the app again when they have come.
+                    Button("Exit the app") { exit(0) }
+                #endif
                 List(model.downloads) { download in
                     DownloadRow(download) { action in
                         Task { await model.perform(action, on: download) }
