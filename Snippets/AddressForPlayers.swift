@@ -9,10 +9,10 @@
     @MainActor final class ForeignPlayer {
         private var address: PlaybackAddress?
 
-        func play(_ film: URL, with player: some OpensURLs) async throws {
+        func play(_ film: URL, options: PlaybackOptions, with player: some OpensURLs) async throws {
             let cache = await MediaCache.forPlayback()
             // snippet.show
-            let address = try cache.address(for: film)
+            let address = try cache.address(for: film, options: options)
             player.open(address.url)  // hold `address` while it plays
             // snippet.hide
             self.address = address

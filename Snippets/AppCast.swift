@@ -21,19 +21,15 @@
             // snippet.hide
         }
 
-        func start(_ film: URL, on receiver: some LoadsURLs) throws {
+        func start(_ film: URL, options: PlaybackOptions, on receiver: some LoadsURLs) throws {
             // snippet.show
-            let cast = try cache.castURL(for: film)
+            let cast = try cache.castURL(for: film, options: options)
             receiver.load(cast.url)  // hold `cast` while it plays
             // snippet.hide
             self.cast = cast
         }
 
-        func end() async {
-            // snippet.show
-            await cast?.end()
-            // snippet.hide
-        }
+        func end() async { await cast?.end() }
     }
 
     protocol LoadsURLs {

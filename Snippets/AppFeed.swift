@@ -1,4 +1,4 @@
-// A feed of clips, a queue, and downloads in an app.
+// A feed of clips, and a queue, in an app.
 
 // snippet.hide
 #if canImport(AVFoundation)
@@ -33,15 +33,6 @@
             cache.follow(queuePlayer, ahead: 3)
             // snippet.hide
             queuePlayer.play()
-        }
-
-        func download(_ url: URL) async throws {
-            // snippet.show
-            try await cache.downloads.add(cache.resource(for: url))
-            for await list in cache.downloads.updates() {
-                for download in list { print(download.url.redacted, download.state, download.fraction) }
-            }
-            // snippet.hide
         }
     }
 #endif

@@ -1,4 +1,4 @@
-// What an app may set for an item, ask of the cache, and change while an item plays.
+// What an app may set for a cache and an item, ask of the cache, and change while an item plays.
 
 // snippet.hide
 #if canImport(AVFoundation)
@@ -8,6 +8,7 @@
 
     @MainActor final class Screen {
         struct Account { let id: String }
+        struct Tokens { func fresh() async throws -> String { "token" } }
         struct Label { var text = "" }
         struct Bar { var parts: [ClosedRange<Double>] = [] }
 
@@ -15,27 +16,26 @@
         let account = Account(id: "anna")
         var label = Label()
         var bar = Bar()
+        private var watcher: Task<Void, Never>?
 
-        init() async throws {
+        init(tokens: Tokens) async {
             // snippet.show
-            let support = try FileManager.default.url(
-                for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
-            let cache = await MediaCache.forPlayback(directory: support.appendingPathComponent("Reprise"))
+            var configuration = MediaCache.Configuration()
+            configuration.authorize = { request in
+                guard request.url.host == "media.example.com" else { return nil }
+                let token = try await tokens.fresh()
+                return Authorization(fields: [.authorization: "Bearer \(token)"])
+            }
+            let cache = await MediaCache.forPlayback(configuration: configuration)
             // snippet.hide
             self.cache = cache
         }
 
-        func item(for url: URL, id: Int, token: String) -> AVPlayerItem {
+        func item(for url: URL, token: String) -> AVPlayerItem {
             // snippet.show
             var options = PlaybackOptions()
-            options.headers = ["Authorization": "Bearer \(token)"]  // with every request; not part of the key
-            options.partition = account.id  // whose media these are: separate keys for each account
-            options.cacheKey = CacheKey("song/\(id)")  // instead of the URL
-            options.fileType = "mp3"  // or a UTI; overrides what the server says
-            options.readAhead = .toEnd  // .asRequested (default), .ahead(bytes), .toEnd
-            options.isStored = false  // nothing is stored
-            options.networkPolicy = .inexpensive  // no cellular; Low Data Mode: .inexpensiveAndUnconstrained
-            options.timeout = .seconds(30)  // without a byte; 60 s by default
+            options.headers = ["Authorization": "Bearer \(token)"]
+            options.partition = account.id
             let item = cache.playerItem(for: url, options: options)
             // snippet.hide
             return item
@@ -57,9 +57,11 @@
         func show(_ url: URL, file: URL) async throws {
             // snippet.show
             if await cache.isCached(url) { label.text = "On this device" }  // every byte is on disk
-            for await progress in cache.progress(of: url) {
-                bar.parts = progress.fractions  // stored parts of the file, 0...1
-                label.text = "\(progress.statistics.bytesSaved) bytes saved"  // by the whole cache, since it was opened
+            let watcher = Task {  // cancel it with the view
+                for await progress in cache.progress(of: url) {
+                    bar.parts = progress.fractions  // stored parts of the file, 0...1
+                    label.text = "\(progress.statistics.bytesSaved) bytes saved"  // by the whole cache so far
+                }
             }
             let preload = cache.preload(url, .bytes(1_000_000))  // joined by playback
             preload.cancel()
@@ -67,6 +69,7 @@
             try await cache.remove(url)
             try await cache.removeEntries(unusedFor: .seconds(30 * 86_400))
             // snippet.hide
+            self.watcher = watcher
         }
 
         func keepOnDevice(_ player: AVPlayer) {
