@@ -26,6 +26,9 @@ public final class MediaCache: Sendable {
         downloads = Downloads(engine: engine)
         preloads = Preloads(engine: engine)
         upkeep = Upkeep(engine: engine)
+        engine.whenBytesGo.withLock { listener in
+            listener = { [weak preloads] keys, byEviction in preloads?.lose(keys, byEviction: byEviction) }
+        }
     }
 
     // Resources and reads retain the cache, so nothing is being read any more. Records what is noted, and closes the

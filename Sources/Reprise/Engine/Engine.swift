@@ -35,6 +35,8 @@ final class Engine: Sendable {
     /// Keeps loads of a key out while its entry is being removed; a key is closed before another live resource for it
     /// can be made.
     let removals = Barrier<CacheKey>()
+    /// Called with the keys of entries of which bytes have gone, and whether they were evicted; set once.
+    let whenBytesGo = Mutex<(@Sendable (_ keys: Set<CacheKey>, _ byEviction: Bool) -> Void)?>(nil)
     /// Fetches that run, those of replaced and removed generations too.
     let fetchesUnderWay = Mutex(0)
 

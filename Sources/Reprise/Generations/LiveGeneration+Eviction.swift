@@ -31,6 +31,7 @@ extension LiveGeneration {
         if freed.allocated > 0 { store.recorder.note(self, bytes: 0) }
         engine.reporter.count { $0.noteEvicted(freed.stored, because: reason) }
         engine.reporter.tell(.evicted(key, bytes: freed.stored))
+        engine.noteGone([key], byEviction: true)
         engine.progress.changed(key)
     }
 }

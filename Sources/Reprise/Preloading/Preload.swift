@@ -6,10 +6,12 @@ public struct Preload: Sendable, Identifiable {
         case queued
         /// Bytes are being fetched, or looked up on disk.
         case running
-        /// What was wanted is stored.
+        /// What was wanted was stored. If it is removed, it is fetched again when a list is set that has it; if it is
+        /// evicted, at the earliest after 30 seconds.
         case done
         /// It ended with an error; bytes that had arrived are stored. It is tried again when a list is set that has it,
-        /// at the earliest after 30 seconds.
+        /// at the earliest after 30 seconds; at once with another URL, other fields or another network policy, unless
+        /// the origin cannot be reached or is busy.
         case failed(RepriseError)
     }
 

@@ -17,7 +17,8 @@ struct PreloadQueue: Sendable {
     enum Phase: Sendable {
         case queued
         case running(Run)
-        case done
+        /// All is stored, in entries under these keys.
+        case done(Set<CacheKey>)
         case failed(RepriseError, at: Duration)
     }
 
@@ -27,6 +28,10 @@ struct PreloadQueue: Sendable {
         var phase = Phase.queued
         /// Whether what runs is for another amount.
         var isOutdated = false
+        /// Whether what runs asks with an earlier request.
+        var hasNewRequest = false
+        /// From when on a new list has it fetched again, because bytes of it have gone; `nil` if none have.
+        var againFrom: Duration?
     }
 
     /// What must be done.
@@ -39,7 +44,8 @@ struct PreloadQueue: Sendable {
 
     /// How a task ended.
     enum Ending: Sendable {
-        case done
+        /// All is stored, in entries under these keys.
+        case done(Set<CacheKey>)
         /// It was canceled, or the cache is closing.
         case canceled
         case failed(RepriseError)
@@ -47,7 +53,7 @@ struct PreloadQueue: Sendable {
 
     /// Preloads that run at once.
     static let width = 3
-    /// How long a failed one is left alone.
+    /// How long one that failed, or was evicted, is left alone.
     static let pause = Duration.seconds(30)
 
     /// All preloads, the most wanted first.
@@ -93,12 +99,16 @@ struct PreloadQueue: Sendable {
     private static func updated(_ item: Item, with wanted: Wanted, at now: Duration) -> Item {
         var item = item
         let isOther = item.wanted.amount != wanted.amount
+        let isNewRequest = !wanted.request.asksLike(item.wanted.request)
         item.wanted = wanted
         switch item.phase {
         case .queued: break
-        case .running: item.isOutdated = item.isOutdated || isOther
-        case .done: if isOther { item.phase = .queued }
-        case .failed(_, let time): if isOther || now - time >= pause { item.phase = .queued }
+        case .running:
+            item.isOutdated = item.isOutdated || isOther
+            item.hasNewRequest = item.hasNewRequest || isNewRequest
+        case .done: if isOther || item.againFrom.map({ $0 <= now }) == true { item.phase = .queued }
+        case .failed(let error, let time):
+            if isOther || isNewRequest && error.mayEndWithRequest || now - time >= pause { item.phase = .queued }
         }
         return item
     }
@@ -127,11 +137,23 @@ struct PreloadQueue: Sendable {
         guard let index else { return launch() }
         switch ending {
         case _ where items[index].isOutdated: items[index].phase = .queued
-        case .done: items[index].phase = .done
+        case .done(let files): items[index].phase = .done(files)
         case .canceled: items[index].phase = .queued
+        case .failed(let error) where items[index].hasNewRequest && error.mayEndWithRequest:
+            items[index].phase = .queued
         case .failed(let error): items[index].phase = .failed(error, at: now)
         }
         return launch()
+    }
+
+    /// Bytes of the entries under `keys` have gone; what needs them is fetched again when a list is set that has it.
+    ///
+    /// Those that were evicted wait for a while: a list for which there is no room would be fetched with each call.
+    mutating func lose(_ keys: Set<CacheKey>, byEviction: Bool, at now: Duration) {
+        let time = byEviction ? now + Self.pause : now
+        for index in items.indices where items[index].needs(anyOf: keys) {
+            items[index].againFrom = min(items[index].againFrom ?? time, time)
+        }
     }
 
     /// Ends all tasks; nothing begins any more.
@@ -148,7 +170,7 @@ struct PreloadQueue: Sendable {
             guard case .queued = items[index].phase, hosts.insert(items[index].host).inserted else { continue }
             lastRun += 1
             runs[lastRun] = items[index].host
-            (items[index].phase, items[index].isOutdated) = (.running(lastRun), false)
+            items[index] = Item(wanted: items[index].wanted, phase: .running(lastRun))
             effects.append(.start(lastRun, items[index].wanted))
         }
         return effects
@@ -158,4 +180,25 @@ struct PreloadQueue: Sendable {
 extension PreloadQueue.Item {
     /// The host that is asked, with its port.
     var host: String { wanted.request.url.authority }
+
+    /// Whether bytes of one of `keys` are stored for it; of what runs, only its own key is known.
+    fileprivate func needs(anyOf keys: Set<CacheKey>) -> Bool {
+        switch phase {
+        case .running: keys.contains(wanted.key)
+        case .done(let files): keys.contains(wanted.key) || !files.isDisjoint(with: keys)
+        case .queued, .failed: false
+        }
+    }
+}
+
+extension OriginRequest {
+    /// Whether the origin would be asked for the same, as the same person and over the same networks.
+    fileprivate func asksLike(_ other: OriginRequest) -> Bool {
+        url == other.url && fields == other.fields && networkPolicy == other.networkPolicy
+    }
+}
+
+extension RepriseError {
+    /// Whether another request may succeed: not where the origin cannot be reached, or is busy.
+    fileprivate var mayEndWithRequest: Bool { code == .networkUnavailable || Download.Obstacle(self) != .network }
 }

@@ -52,6 +52,12 @@ public final class Preloads: Sendable {
     /// Ends what was set for `owner`, unless something else has been set since.
     func endList(of owner: ObjectIdentifier) { apply { $0.endList(of: owner, at: $1) } }
 
+    /// Bytes of the entries under `keys` have gone.
+    func lose(_ keys: Set<CacheKey>, byEviction: Bool) {
+        let now = clock.elapsed()
+        state.withLock { $0.queue.lose(keys, byEviction: byEviction, at: now) }
+    }
+
     /// Nothing begins any more, and what runs ends soon.
     func cancel() {
         apply { queue, _ in queue.stop() }
@@ -92,9 +98,8 @@ public final class Preloads: Sendable {
     private func ending(of wanted: PreloadQueue.Wanted) async -> PreloadQueue.Ending {
         guard let engine else { return .canceled }
         do {
-            try await PreloadRun(key: wanted.key, request: wanted.request, amount: wanted.amount, engine: engine)
-                .fetch()
-            return .done
+            let run = PreloadRun(key: wanted.key, request: wanted.request, amount: wanted.amount, engine: engine)
+            return .done(Set(try await run.fetch().keys))
         } catch is CancellationError {
             return .canceled
         } catch {

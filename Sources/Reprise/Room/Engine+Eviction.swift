@@ -112,6 +112,7 @@ extension Engine {
         }
         taken.removeAll { removal.kept.contains($0.candidate.name) }
         store.reach(.unrecorded)
+        noteGone(taken.compactMap(\.candidate.key), byEviction: !force)
         var removed: [(candidate: Index.Candidate, usage: Usage)] = []
         var left: [LeftFile] = []
         for (candidate, live) in taken {
@@ -119,6 +120,13 @@ extension Engine {
             removed.append((candidate, release(generations, and: live, of: candidate, in: store, left: &left)))
         }
         return (removed, removal.entries, inUse, left)
+    }
+
+    /// Tells that bytes of the entries under `keys` have gone.
+    func noteGone(_ keys: [CacheKey], byEviction: Bool) {
+        guard !keys.isEmpty else { return }
+        let tell = whenBytesGo.withLock { $0 }
+        tell?(Set(keys), byEviction)
     }
 
     /// Takes `candidates` out of the table, each with what is live of it; those that stay are in use.

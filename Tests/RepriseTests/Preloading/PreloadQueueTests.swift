@@ -50,7 +50,7 @@ import Testing
         var queue = PreloadQueue()
         _ = queue.set(try Self.list([1, 2, 3, 4, 5]), at: .zero)
         #expect(Self.text(queue) == "1r 2r 3r 4q 5q")
-        _ = queue.end(try Self.run(2, of: queue), with: .done, at: .zero)
+        _ = queue.end(try Self.run(2, of: queue), with: .done([]), at: .zero)
         #expect(Self.text(queue) == "1r 2d 3r 4r 5q")
     }
 
@@ -59,7 +59,7 @@ import Testing
         let list = try [(1, "a"), (2, "a"), (3, "b"), (4, "a")].map { try Self.wanted($0.0, host: $0.1, .all) }
         _ = queue.set(list, at: .zero)
         #expect(Self.text(queue) == "1r 2q 3r 4q")
-        _ = queue.end(try Self.run(1, of: queue), with: .done, at: .zero)
+        _ = queue.end(try Self.run(1, of: queue), with: .done([]), at: .zero)
         #expect(Self.text(queue) == "1d 2r 3r 4q")
     }
 
@@ -112,10 +112,10 @@ import Testing
         _ = queue.set(try Self.list([1], .seconds(3)), at: .zero)
         let first = try Self.run(1, of: queue)
         #expect(queue.set(try Self.list([1], .seconds(10)), at: .zero).isEmpty, "what runs is not cut")
-        let effects = queue.end(first, with: .done, at: .zero)
+        let effects = queue.end(first, with: .done([]), at: .zero)
         guard case .start(_, let wanted)? = effects.first else { return #expect(Bool(false), "\(effects)") }
         #expect(wanted.amount == .seconds(10))
-        _ = queue.end(try Self.run(1, of: queue), with: .done, at: .zero)
+        _ = queue.end(try Self.run(1, of: queue), with: .done([]), at: .zero)
         #expect(queue.set(try Self.list([1], .seconds(10)), at: .zero).isEmpty)
         #expect(Self.text(queue) == "1d")
         _ = queue.set(try Self.list([1], .seconds(12)), at: .zero)
@@ -132,6 +132,85 @@ import Testing
             #expect(Self.text(queue) == "1f")
         }
         _ = queue.set(try Self.list([1]), at: .seconds(31))
+        #expect(Self.text(queue) == "1r")
+    }
+
+    private static let unauthorized = RepriseError(.originForbidden, "The token is over.")
+
+    /// A list of one, whose URL has this token and which may use these networks.
+    private static func signed(_ token: String, over policy: NetworkPolicy = .any) throws -> [PreloadQueue.Wanted] {
+        var request = OriginRequest(url: try ResourceURL("http://host1/1?token=\(token)"))
+        request.networkPolicy = policy
+        return [PreloadQueue.Wanted(key: CacheKey("1"), request: request, amount: .seconds(5))]
+    }
+
+    @Test func aNewRequestIsTriedAtOnceAfterARefusal() throws {
+        var queue = PreloadQueue()
+        _ = queue.set(try Self.signed("a"), at: .zero)
+        _ = queue.end(try Self.run(1, of: queue), with: .failed(Self.unauthorized), at: .zero)
+        _ = queue.set(try Self.signed("a"), at: .seconds(1))
+        #expect(Self.text(queue) == "1f")
+        let effects = queue.set(try Self.signed("b"), at: .seconds(1))
+        guard case .start(_, let wanted)? = effects.first else { return #expect(Bool(false), "\(effects)") }
+        #expect(wanted.request.url.description.hasSuffix("token=b"))
+    }
+
+    @Test("a new request that comes while the old one runs is tried if that fails", arguments: [false, true])
+    func newRequestMeanwhile(fails: Bool) throws {
+        var queue = PreloadQueue()
+        _ = queue.set(try Self.signed("a"), at: .zero)
+        let first = try Self.run(1, of: queue)
+        var effects = queue.set(try Self.signed("b"), at: .zero)
+        #expect(effects.isEmpty, "what runs is not cut")
+        effects = queue.end(first, with: fails ? .failed(Self.unauthorized) : .done([]), at: .zero)
+        #expect(effects.count == (fails ? 1 : 0))
+        #expect(Self.text(queue) == (fails ? "1r" : "1d"))
+        guard fails else { return }
+        _ = queue.end(try Self.run(1, of: queue), with: .failed(Self.unauthorized), at: .zero)
+        #expect(Self.text(queue) == "1f", "the new one has failed, too")
+    }
+
+    @Test("another URL does not hammer an origin that is away; other networks are tried at once")
+    func newRequestElsewhere() throws {
+        var queue = PreloadQueue()
+        _ = queue.set(try Self.signed("a"), at: .zero)
+        _ = queue.end(try Self.run(1, of: queue), with: .failed(Self.unreachable), at: .zero)
+        _ = queue.set(try Self.signed("b"), at: .seconds(1))
+        #expect(Self.text(queue) == "1f")
+        queue = PreloadQueue()
+        _ = queue.set(try Self.signed("a", over: .inexpensive), at: .zero)
+        let forbidden = RepriseError(.networkUnavailable, "Only over Wi-Fi.")
+        _ = queue.end(try Self.run(1, of: queue), with: .failed(forbidden), at: .zero)
+        _ = queue.set(try Self.signed("a"), at: .seconds(1))
+        #expect(Self.text(queue) == "1r")
+    }
+
+    @Test("what was removed is fetched again with the next list, what was evicted after half a minute")
+    func lost() throws {
+        for (byEviction, second) in [(false, 5), (true, 35)] {
+            var queue = PreloadQueue()
+            _ = queue.set(try Self.list([1, 2]), at: .zero)
+            _ = queue.end(try Self.run(1, of: queue), with: .done([CacheKey("1"), CacheKey("segment")]), at: .zero)
+            _ = queue.end(try Self.run(2, of: queue), with: .done([CacheKey("2")]), at: .zero)
+            queue.lose([CacheKey("segment"), CacheKey("other")], byEviction: byEviction, at: .seconds(5))
+            #expect(Self.text(queue) == "1d 2d")
+            _ = queue.set(try Self.list([1, 2]), at: Duration.seconds(second) - .milliseconds(1))
+            #expect(Self.text(queue) == "1d 2d")
+            _ = queue.set(try Self.list([1, 2]), at: .seconds(second))
+            #expect(Self.text(queue) == "1r 2d")
+            _ = queue.end(try Self.run(1, of: queue), with: .done([CacheKey("1")]), at: .seconds(second))
+            _ = queue.set(try Self.list([1, 2]), at: .seconds(100))
+            #expect(Self.text(queue) == "1d 2d", "it is complete again")
+        }
+    }
+
+    @Test func whatIsRemovedWhileItRunsIsFetchedAgainWithTheNextList() throws {
+        var queue = PreloadQueue()
+        _ = queue.set(try Self.list([1]), at: .zero)
+        queue.lose([CacheKey("1")], byEviction: false, at: .zero)
+        _ = queue.end(try Self.run(1, of: queue), with: .done([CacheKey("1")]), at: .zero)
+        #expect(Self.text(queue) == "1d")
+        _ = queue.set(try Self.list([1]), at: .zero)
         #expect(Self.text(queue) == "1r")
     }
 
@@ -172,7 +251,7 @@ import Testing
                     let isCanceled = canceled.remove(run) != nil
                     let ending: PreloadQueue.Ending =
                         isCanceled
-                        ? .canceled : Bool.random(using: &random) ? .done : .failed(Self.unreachable)
+                        ? .canceled : Bool.random(using: &random) ? .done([]) : .failed(Self.unreachable)
                     effects = queue.end(run, with: ending, at: now)
                 } else {
                     continue

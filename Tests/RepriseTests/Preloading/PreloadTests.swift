@@ -159,6 +159,39 @@ import Testing
         }
     }
 
+    @Test("what was removed is fetched again when the same list is set")
+    func removed() async throws {
+        try await Bench.run { bench async throws in
+            Self.publish("/song", bench)
+            let song = try bench.cache.resource(for: bench.origin.url("/song"))
+            for _ in 0..<2 {
+                bench.cache.preload([song]) { _ in .bytes(1_000) }
+                await Self.settled(bench.cache)
+                let progress = await song.storedProgress()
+                #expect(progress.ranges.contains(0..<1_000))
+                try await bench.cache.removeAll()
+            }
+        }
+    }
+
+    @Test("what was evicted is fetched again when the same list is set after half a minute")
+    func evicted() async throws {
+        let clock = ShiftableClock()
+        try await Bench.run(configure: { $0.clock = clock.cacheClock }) { bench async throws in
+            Self.publish("/song", bench)
+            let song = try bench.cache.resource(for: bench.origin.url("/song"))
+            bench.cache.preload([song]) { _ in .bytes(1_000) }
+            await Self.settled(bench.cache)
+            await bench.cache.becomeIdle()
+            await bench.cache.prune(toSize: 0)
+            clock.shift(by: .seconds(30))
+            bench.cache.preload([song]) { _ in .bytes(1_000) }
+            await Self.settled(bench.cache)
+            let progress = await song.storedProgress()
+            #expect(progress.ranges.contains(0..<1_000))
+        }
+    }
+
     @Test func byDefaultTheNearestGetTheMost() async throws {
         try await Bench.run { bench async throws in
             let songs = try (0..<9).map { try bench.cache.resource(for: bench.origin.url("/\($0)")) }
