@@ -10,7 +10,7 @@
     /// color. It runs from left to right in all languages, as the controls of players do.
     ///
     /// With an action, a tap or a drag seeks, except on tvOS, where the player's own controls do, and VoiceOver moves
-    /// it in steps of a twentieth.
+    /// it in steps of a twentieth. While the duration is unknown, as of a live stream, nothing seeks.
     public struct BufferBar: View {
         private let timeline: BufferedTimeline
         private let seek: (@MainActor (Double) -> Void)?
@@ -22,7 +22,7 @@
         /// Creates a bar; `seek` is called with a time in seconds.
         public init(_ timeline: BufferedTimeline, seek: (@MainActor (Double) -> Void)? = nil) {
             self.timeline = timeline
-            self.seek = seek
+            self.seek = timeline.canSeek ? seek : nil
         }
 
         /// The bar.

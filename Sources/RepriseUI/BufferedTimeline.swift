@@ -32,6 +32,9 @@ public struct BufferedTimeline: Sendable, Equatable {
     /// Where the player is as a fraction of the whole, 0 to 1; 0 while the duration is unknown.
     public var playhead: Double { duration > 0 ? position / duration : 0 }
 
+    /// Whether places in a bar are times: not while the duration is unknown, or the stream goes on.
+    var canSeek: Bool { duration > 0 }
+
     /// The stored parts as they are drawn in a bar so wide: from where to where, ascending, without overlaps.
     ///
     /// A part that is narrower than `minimum` is drawn that wide, so that it can be seen, but never beyond the bar.
@@ -53,6 +56,8 @@ public struct BufferedTimeline: Sendable, Equatable {
     }
 
     /// The time in seconds of a place in a bar so wide; places outside of it are its ends.
+    ///
+    /// 0 while the duration is unknown, so that it is no time to seek to then.
     public func time(at place: Double, width: Double) -> Double {
         guard width > 0, !place.isNaN else { return 0 }
         return min(max(place / width, 0), 1) * duration

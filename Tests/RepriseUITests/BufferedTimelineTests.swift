@@ -1,9 +1,9 @@
 import ByteRanges
 import Reprise
 import RepriseTesting
-import RepriseUI
 import TestLimits
 import Testing
+@testable import RepriseUI
 
 @Suite(.limit(minutes: 1)) struct BufferedTimelineTests {
     /// Of a file of 1,000 bytes.
@@ -74,6 +74,12 @@ import Testing
         #expect(timeline.time(at: 300, width: 200) == 120)
         #expect(timeline.time(at: 50, width: 0) == 0)
         #expect(timeline.time(at: .nan, width: 200) == 0)
+    }
+
+    @Test func nothingSeeksWithoutADuration() {
+        let (unknown, live) = (Self.timeline([0..<10]), Self.timeline([0..<10], position: 5, duration: .infinity))
+        #expect(!unknown.canSeek && !live.canSeek)
+        #expect(Self.timeline([0..<10], duration: 60).canSeek)
     }
 
     @Test func itsWordsSayWhatIsStoredAndWhereThePlayerIs() {
