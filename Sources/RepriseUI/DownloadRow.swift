@@ -31,7 +31,7 @@
             HStack {
                 VStack(alignment: .leading) {
                     Text(verbatim: status.name)
-                    ProgressView(value: status.fraction)
+                    ProgressView(value: status.shownFraction)
                     Text(verbatim: status.words).font(.caption).foregroundStyle(.secondary)
                 }
                 .accessibilityElement(children: .ignore)

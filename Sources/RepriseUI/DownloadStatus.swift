@@ -9,6 +9,8 @@ public struct DownloadStatus: Sendable, Equatable {
     public let name: String
     /// The stored fraction, 0 to 1; `nil` while it is not known how much there is.
     public let fraction: Double?
+    /// The fraction that a progress view shows; `nil`, for activity without an end, only while it runs.
+    let shownFraction: Double?
     /// What it does and how far it is, such as `12.3 MB of 40.0 MB, 2.10 MB/s`.
     public let words: String
     /// What may be done with it now, in the order of buttons.
@@ -34,7 +36,9 @@ public struct DownloadStatus: Sendable, Equatable {
 
     init(name: String, state: Download.State, amount: Amount, fraction: Double, bytesPerSecond: Double?) {
         self.name = name
-        self.fraction = amount.isKnown || fraction == 1 ? fraction : nil
+        let known = amount.isKnown || fraction == 1 ? fraction : nil
+        self.fraction = known
+        shownFraction = if case .running = state { known } else { known ?? 0 }
         words = Self.words(for: state, amount: amount, bytesPerSecond: bytesPerSecond)
         actions =
             switch state {

@@ -28,6 +28,15 @@ import Testing
         #expect(Self.status(.queued, .bytes(0, of: nil), fraction: 0).words == "Waiting for its turn")
     }
 
+    @Test func onlyOneThatRunsShowsActivityWithoutAnEnd() {
+        let error = RepriseError(.networkUnavailable, "No network.")
+        let idle: [Download.State] = [.queued, .paused, .failed(error), .waiting(.network, error)]
+        let shown = idle.map { Self.status($0, .bytes(0, of: nil), fraction: 0).shownFraction }
+        #expect(shown == [0, 0, 0, 0])
+        #expect(Self.status(.running, .bytes(0, of: nil), fraction: 0).shownFraction == nil)
+        #expect(Self.status(.paused).shownFraction == 0.3075)
+    }
+
     @Test func aStreamIsCountedByItsFiles() {
         let status = Self.status(.running, .files(3, of: 40, bytes: 12_300_000), fraction: 0.075)
         #expect(status.words == "3 of 40 files, 12.3 MB")
