@@ -14,6 +14,7 @@
     public struct BufferBar: View {
         private let timeline: BufferedTimeline
         private let seek: (@MainActor (Double) -> Void)?
+        @State private var steps = SteppedPosition()
         @ScaledMetric(relativeTo: .body) private var height = 12.0
 
         /// The part of the whole by which VoiceOver moves the position.
@@ -52,7 +53,7 @@
             .frame(height: height)
             .environment(\.layoutDirection, .leftToRight)
             .accessibilityElement(children: .ignore)
-            .accessibilityLabel(Text(verbatim: "Stored parts"))
+            .accessibilityLabel(Text(verbatim: seek == nil ? "Stored parts" : "Position"))
             .accessibilityValue(Text(verbatim: timeline.words))
         }
 
@@ -74,13 +75,14 @@
         #if !os(tvOS)
             private func drag(width: Double) -> some Gesture {
                 DragGesture(minimumDistance: 0).onEnded { value in
+                    steps = SteppedPosition()
                     seek?(timeline.time(at: value.location.x, width: width))
                 }
             }
         #endif
 
         private func move(by step: Double) {
-            seek?(timeline.time(at: timeline.playhead + step, width: 1))
+            seek?(steps.move(by: step, in: timeline, at: .now))
         }
     }
 #endif
