@@ -436,26 +436,36 @@ public final class Downloads: Sendable {
 
     /// Records of downloads that wait for their hours that they do, for the next process; of `key` again.
     func recordHours(again key: CacheKey? = nil) async {
-        for item in state.withLock({ $0.queue.items }) where item.waitsForHours {
-            let isNews = state.withLock { $0.figures.noteHours(of: item.key, because: item.lastError) }
-            guard isNews || item.key == key else { continue }
-            await recordFailure(of: item.key, before: nil)
+        let keys = state.withLock { state in
+            var keys: Set<CacheKey> = []
+            for item in state.queue.items where item.waitsForHours {
+                let isNews = state.figures.noteHours(of: item.key, because: item.lastError)
+                if isNews || item.key == key { keys.insert(item.key) }
+            }
+            return keys
         }
+        await recordFailures(of: keys)
     }
 
     /// Records why a download waits or has failed, unless that is as it was before.
     private func recordFailure(of key: CacheKey, before: RepriseError?) async {
         let item = state.withLock { $0.queue.items.first { $0.key == key } }
-        guard let store = engine?.store, let item,
-            item.lastError.map(RecordCodec.Failure.init) != before.map(RecordCodec.Failure.init)
+        guard let item, item.lastError.map(RecordCodec.Failure.init) != before.map(RecordCodec.Failure.init)
         else { return }
+        await recordFailures(of: [key])
+    }
+
+    /// Records why downloads wait or have failed, in one transaction.
+    private func recordFailures(of keys: Set<CacheKey>) async {
+        guard let store = engine?.store, !keys.isEmpty else { return }
         do throws(RepriseError) {
             try await store.recorder.change { [self] index async throws(RepriseError) in
-                // As it is by then: the download may have been put back, or resumed.
-                let item = state.withLock { $0.queue.items.first { $0.key == key } }
-                if let item { try await index.setFailure(item.lastError, of: key) }
+                // As they are by then: they may have been put back, or resumed.
+                let items = state.withLock { $0.queue.items.filter { keys.contains($0.key) } }
+                try await index.setFailures(of: items)
             }
         } catch {
+            let key = keys.count == 1 ? keys.first : nil
             store.reporter.tell(.storeBypassed(key, reason: error.explanation))
         }
     }

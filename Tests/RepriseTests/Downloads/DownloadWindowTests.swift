@@ -138,6 +138,30 @@ import Testing
         }
     }
 
+    @Test("that many downloads wait for their hours is recorded in few transactions")
+    func manyAreRecorded() async throws {
+        try await Self.run { bench, _, _ in
+            let downloads = bench.cache.downloads
+            let closed = downloads.window
+            downloads.window = nil
+            for number in 0..<20 {
+                bench.publish("/\(number)", length: Self.length)
+                bench.origin.holdHeads("/\(number)")
+                try await downloads.add(bench.cache.resource(for: bench.origin.url("/\(number)")))
+            }
+            let before = bench.cache.transactionCount
+            downloads.window = closed
+            await downloads.recordHours()
+            let count = bench.cache.transactionCount - before
+            #expect(count <= 10, "not one for each")
+            await bench.cache.close()
+            let recorded = try CacheInspector(directory: bench.directory.path).downloads()
+            #expect(recorded.count == 20)
+            let codes = recorded.map { $0.lastError?.code }
+            #expect(codes.allSatisfy { $0 == .deferred })
+        }
+    }
+
     @Test("once the hours have come, they are no reason any more") func isForgotten() async throws {
         try await Self.run { bench, wall, resource in
             try await bench.cache.downloads.add(resource)

@@ -102,10 +102,12 @@ extension Index {
                 """, arguments: [name, DownloadRow.number(of: networkPolicy)])
     }
 
-    /// Records why a download waits or has failed; `nil` removes that.
-    func setFailure(_ error: RepriseError?, of key: CacheKey) async throws(RepriseError) {
-        let name = name(of: key)
-        try await write { database in try setFailure(error, of: name, in: database) }
+    /// Records why each of `items` waits or has failed last, or that it has not.
+    func setFailures(of items: [DownloadQueue.Item]) async throws(RepriseError) {
+        let failures = items.map { (name: name(of: $0.key), error: $0.lastError) }
+        try await write { database in
+            for failure in failures { try setFailure(failure.error, of: failure.name, in: database) }
+        }
     }
 
     private func setFailure(_ error: RepriseError?, of name: String, in database: Database) throws {
