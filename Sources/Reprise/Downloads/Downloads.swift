@@ -274,6 +274,7 @@ public final class Downloads: Sendable {
     /// would when the cache is opened next.
     func fetchAgain(_ keys: Set<CacheKey>) async {
         guard let store = engine?.store, !keys.isEmpty else { return }
+        await state.withLock { $0.resumption }?.value
         let recorded = await withTaskExecutorPreference(DiskExecutor.shared) {
             keys.compactMap { key in try? store.index.downloads(of: key).first }
         }

@@ -20,12 +20,18 @@ extension Engine {
         var (freed, entries) = (Usage(), 0)
         var left: [LeftFile] = []
         var rest = keys[...]
-        while !rest.isEmpty {
-            let outcome = try await remove(Array(rest.prefix(Self.removalBatch)), in: store)
-            freed = freed + outcome.freed
-            entries += outcome.entries
-            left += outcome.left
-            rest = rest.dropFirst(Self.removalBatch)
+        do {
+            while !rest.isEmpty {
+                let outcome = try await remove(Array(rest.prefix(Self.removalBatch)), in: store)
+                freed = freed + outcome.freed
+                entries += outcome.entries
+                left += outcome.left
+                rest = rest.dropFirst(Self.removalBatch)
+            }
+        } catch {
+            // Of those that went before.
+            await downloads.fetchAgain(titles)
+            throw error
         }
         await downloads.fetchAgain(titles)
         downloads.roomWasMade()

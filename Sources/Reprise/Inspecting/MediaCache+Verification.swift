@@ -13,61 +13,80 @@ extension MediaCache {
         let entries = try await entries()
         let total = entries.reduce(0) { $0 + $1.storedBytes }
         var tally = VerificationTally(total: total, progress: progress)
-        for entry in entries {
-            try Task.checkCancellation()
-            tally = try await verify(entry, in: store, tally: tally)
+        do {
+            try await verify(entries, in: store, tally: &tally)
+        } catch {
+            // What is a hole by now is not found once more.
+            await fetchAgain(tally.titles, in: store)
+            throw error
         }
-        let lost = store.lost.withLock { lost in
-            defer { lost = [] }
-            return lost
-        }
-        for key in Set(lost).subtracting(tally.report.missing) {
-            tally.report.missing.append(key)
-            if !entries.contains(where: { $0.key == key }) { tally.report.entries += 1 }
-        }
-        try Task.checkCancellation()
-        await store.recorder.flush()
-        tally.report.damagedRecords = try await removeDamagedRecords(store)
-        let (before, after) = try await store.index.recount()
-        store.quota.correct(from: before, to: after)
-        await downloads.fetchAgain(tally.titles)
+        await fetchAgain(tally.titles, in: store)
         return tally.report
     }
 
-    /// Removes unusable generations and returns their number.
-    private func removeDamagedRecords(_ store: Store) async throws -> Int {
-        var count = 0
+    private func verify(_ entries: [CacheEntry], in store: Store, tally: inout VerificationTally) async throws {
+        for entry in entries {
+            try Task.checkCancellation()
+            try await verify(entry, in: store, tally: &tally)
+        }
+        noteLost(in: store, beside: entries, tally: &tally)
+        try Task.checkCancellation()
+        await store.recorder.flush()
+        try await removeDamagedRecords(store, tally: &tally)
+        let (before, after) = try await store.index.recount()
+        store.quota.correct(from: before, to: after)
+    }
+
+    private func fetchAgain(_ titles: Set<CacheKey>, in store: Store) async {
+        guard !titles.isEmpty else { return }
+        await store.recorder.flush()
+        await downloads.fetchAgain(titles)
+    }
+
+    /// Reports the files that the cleanup after opening found missing.
+    private func noteLost(in store: Store, beside entries: [CacheEntry], tally: inout VerificationTally) {
+        let lost = store.lost.withLock { lost in
+            defer { lost = [:] }
+            return lost
+        }
+        for (key, titles) in lost {
+            tally.titles.formUnion(titles.union([key]))
+            guard !tally.report.missing.contains(key) else { continue }
+            tally.report.missing.append(key)
+            if !entries.contains(where: { $0.key == key }) { tally.report.entries += 1 }
+        }
+    }
+
+    /// Removes unusable generations.
+    private func removeDamagedRecords(_ store: Store, tally: inout VerificationTally) async throws {
         for generation in try await withTaskExecutorPreference(
             DiskExecutor.shared, operation: { try store.index.unusableGenerations() })
         {
             try Task.checkCancellation()
             // A read may just have started or replaced it.
             if let key = generation.key, engine.liveResource(key) != nil { continue }
+            tally.titles.formUnion(try store.index.titles(withFileNamed: generation.name))
             store.quota.release(try await store.recorder.remove(generation: generation.id))
             store.removeFile(name: generation.name, generation: generation.id)
-            count += 1
+            tally.report.damagedRecords += 1
         }
-        return count
     }
 
-    private func verify(
-        _ entry: CacheEntry, in store: Store, tally: VerificationTally
-    ) async throws -> VerificationTally {
-        var tally = tally
+    private func verify(_ entry: CacheEntry, in store: Store, tally: inout VerificationTally) async throws {
         tally.report.entries += 1
-        guard let stored = try store.index.generation(for: entry.key) else { return tally }
+        guard let stored = try store.index.generation(for: entry.key) else { return }
         let file: DataFile
         do throws(RepriseError) {
             file = try store.file(stored.record, create: false)
         } catch {
             guard error.isMissingFile else {
                 tally.report.unreadable.append(entry.key)
-                return tally
+                return
             }
             tally.report.missing.append(entry.key)
             tally.titles.formUnion(try store.index.titles(withFiles: [entry.key]).union([entry.key]))
             if !isLive(entry) { store.quota.release(try await store.recorder.remove(generation: stored.record.id)) }
-            return tally
+            return
         }
         let proof = ChunkProof(stored.record, in: store.index)
         var wrong: [Chunk] = []
@@ -81,14 +100,14 @@ extension MediaCache {
         }
         // What was removed, replaced or evicted in the meantime is no damage.
         guard !wrong.isEmpty, let now = try store.index.generation(for: entry.key), now.record.id == stored.record.id
-        else { return tally }
+        else { return }
         wrong = wrong.filter(Set(now.chunks.values.joined()).contains)
         tally.report.damaged += wrong.map { .init(key: entry.key, range: $0.range) }
-        guard !wrong.isEmpty else { return tally }
+        guard !wrong.isEmpty else { return }
         tally.titles.formUnion(try store.index.titles(withFiles: [entry.key]).union([entry.key]))
         if let live = engine.liveResource(entry.key)?.liveGeneration {
             if live.id == now.record.id { live.discard(wrong.filter(live.bytes.has)) }
-            return tally
+            return
         }
         let ledger = ChunkLedger(blocks: now.chunks)
         ledger.discard(wrong)
@@ -97,7 +116,6 @@ extension MediaCache {
             Index.Batch.Generation(record: now.record, usage: usage, blocks: ledger.takeUnrecorded()))
         store.quota.correct(from: now.usage, to: usage)
         for chunk in wrong { engine.reporter.tell(.verificationFailed(entry.key, range: chunk.range)) }
-        return tally
     }
 
     private func isLive(_ entry: CacheEntry) -> Bool { engine.liveResource(entry.key)?.liveGeneration != nil }

@@ -57,8 +57,11 @@ extension Store {
             for (id, entry) in living where found.contains(id) && !isLive(entry.name) { chargeExcess(of: entry) }
         }
         for (id, entry) in living where !found.contains(id) && !isLive(entry.name) {
-            // Before its record goes, so that a verification under way finds the one or the other.
-            if let key = try? index.key(ofGeneration: id) { lost.withLock { $0.append(key) } }
+            // Before its record goes, so that a verification under way finds the one or the other, and its titles.
+            if let key = try? index.key(ofGeneration: id) {
+                let titles = try? index.titles(withFiles: [key])
+                lost.withLock { $0[key] = titles ?? [] }
+            }
             if let usage = try? await recorder.remove(generation: id) { quota.release(usage) }
         }
     }

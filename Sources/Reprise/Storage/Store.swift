@@ -47,8 +47,8 @@ final class Store: Sendable {
     /// Bytes of files beyond their records, by generation.
     let excess = Mutex<[Int64: Int64]>([:])
     /// Keys whose records were removed after the opening because their files were gone, until a verification names
-    /// them.
-    let lost = Mutex<[CacheKey]>([])
+    /// them; with the keys of the titles that had them as files.
+    let lost = Mutex<[CacheKey: Set<CacheKey>]>([:])
     /// Keys whose records are kept although their files could not be opened.
     let unopened = Mutex<Set<CacheKey>>([])
 

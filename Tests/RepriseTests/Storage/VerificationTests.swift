@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Primitives
 import RepriseTesting
 import TestLimits
@@ -94,25 +95,78 @@ import Testing
         }
     }
 
+    /// Publishes a file, and returns its resource when it is downloaded.
+    private static func downloaded(_ bench: Bench) async throws -> MediaResource {
+        bench.publish("/a", length: 300_000)
+        let resource = try bench.cache.resource(for: bench.origin.url("/a"))
+        try await bench.cache.downloads.add(resource)
+        await eventually { await isDone(bench.cache) }
+        await bench.cache.becomeIdle()
+        return resource
+    }
+
+    private static func isDone(_ cache: MediaCache) async -> Bool {
+        guard case .done = await cache.downloads.list().first?.state else { return false }
+        return true
+    }
+
+    /// Returns when the download is whole and done again, and expects that this took one more request.
+    private static func expectFetchedAgain(_ bench: Bench, _ cache: MediaCache) async throws {
+        try await eventually {
+            let isWhole = try await cache.entries().first?.isComplete == true
+            return await isDone(cache) && isWhole
+        }
+        #expect(bench.origin.snapshot["/a"].requestCount == 2)
+        #expect(try await cache.verify().isSound)
+    }
+
     @Test("a download that was done fetches again what was damaged") func damagedDownload() async throws {
         try await Bench.run { bench async throws in
-            bench.publish("/a", length: 300_000)
-            try await bench.cache.downloads.add(bench.cache.resource(for: bench.origin.url("/a")))
-            func isDone() async -> Bool {
-                guard case .done = await bench.cache.downloads.list().first?.state else { return false }
-                return true
-            }
-            await eventually { await isDone() }
-            await bench.cache.becomeIdle()
+            _ = try await Self.downloaded(bench)
             try Self.damage(bench, at: 70_000)
             let report = try await bench.cache.verify()
             #expect(report.damaged.count == 1)
-            try await eventually {
-                let isWhole = try await bench.cache.entries().first?.isComplete == true
-                return await isDone() && isWhole
+            try await Self.expectFetchedAgain(bench, bench.cache)
+        }
+    }
+
+    @Test("it fetches again, too, what a verification found that was canceled then")
+    func damagedBeforeCancellation() async throws {
+        try await Bench.run { bench async throws in
+            _ = try await Self.downloaded(bench)
+            try Self.damage(bench, at: 70_000)
+            let task = Task {
+                try await bench.cache.verify { read, total in
+                    if read == total { withUnsafeCurrentTask { $0?.cancel() } }
+                }
             }
-            #expect(bench.origin.snapshot["/a"].requestCount == 2)
-            #expect(try await bench.cache.verify().isSound)
+            await #expect(throws: CancellationError.self) { try await task.value }
+            try await Self.expectFetchedAgain(bench, bench.cache)
+        }
+    }
+
+    @Test(
+        "it fetches again a file that the cleanup found missing, and one with a damaged record",
+        arguments: [false, true])
+    func lostDownload(isRecordDamaged: Bool) async throws {
+        try await Bench.run { bench async throws in
+            let key = try await Self.downloaded(bench).key
+            try await bench.reopened { cache async throws in
+                await cache.settle()
+                await eventually { await Self.isDone(cache) }
+                let store = try #require(cache.engine.store)
+                if isRecordDamaged {
+                    try await store.index.write { try $0.execute(sql: "UPDATE generation SET record = x'00'") }
+                } else {
+                    // As the cleanup does after the downloads are known.
+                    let stored = try #require(try store.index.generation(for: key))
+                    store.lost.withLock { $0[key] = [] }
+                    _ = try await store.recorder.remove(generation: stored.record.id)
+                }
+                let report = try await cache.verify()
+                #expect(!report.isSound)
+                try await Self.expectFetchedAgain(bench, cache)
+            }
         }
     }
 

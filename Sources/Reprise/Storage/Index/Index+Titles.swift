@@ -274,6 +274,25 @@ extension Index {
         }
     }
 
+    /// The keys of the titles that have the file `name`, and of the download that it is by itself.
+    func titles(withFileNamed name: String) throws(RepriseError) -> Set<CacheKey> {
+        try read { database in
+            let titles = try TitleRow.all(
+                database,
+                sql: """
+                    SELECT id, tag, keyHash, record FROM title
+                    WHERE keyHash = ?1 OR id IN (SELECT title FROM member WHERE keyHash = ?1)
+                    """, arguments: [name])
+            let target = try Data.fetchOne(
+                database, sql: "SELECT target FROM retention WHERE keyHash = ? AND kind = 2", arguments: [name])
+            let download = target.flatMap { codec.decodeTarget($0, name: name) }.map { CacheKey($0.key) }
+            let keys = titles.compactMap { row in
+                codec.decodeTitle(row.record, name: row.name).map { CacheKey($0.key) }
+            }
+            return Set(keys).union(download.map { [$0] } ?? [])
+        }
+    }
+
     // MARK: - Removing
 
     /// The keys of the files that belong to the title of `key` and to no other.
