@@ -32,6 +32,10 @@ struct StoredTracks {
     /// Most segments of a representation that are looked up, hours of film; one with more counts as not stored.
     private static let mostSegments = 20_000
 
+    /// Most files of interstitials that are looked up for a playlist, because a playlist among them costs as much as
+    /// the one that names it; further ones count as not stored.
+    private static let mostAssets = 200
+
     /// What of `list` plays without the origin.
     ///
     /// Variants that are stored as wholes, or, without such, those of which something is stored. Throws `notStored` if
@@ -42,8 +46,7 @@ struct StoredTracks {
         if list.kind == .media {
             var stored = try await storedLinks(of: list, at: document)
             begun = Self.share(stored, of: list).begun
-            for link in list.media.interstitials.flatMap(\.links)
-            where try await isPlayable(list.links[link], of: list, at: document) { stored.whole.insert(link) }
+            stored.whole.formUnion(try await playableAssets(of: list, at: document))
             selection = OfflineSelection(of: list) { stored.whole.contains($0) }
         } else {
             let shares = try await shares(of: list, at: document)
@@ -71,13 +74,24 @@ struct StoredTracks {
                 + "it, its key or its sound, and the origin is not there to be asked.")
     }
 
+    /// The links of interstitials that name what plays without the origin; each file is looked up once.
+    ///
+    /// None to a list of assets: the links in it leave the proxy.
+    private func playableAssets(of list: HLSPlaylist, at document: URIReference) async throws -> Set<Int> {
+        var known: [LinkTarget: Bool] = [:]
+        var playable: Set<Int> = []
+        for index in list.media.interstitials.flatMap(\.links) where list.links[index].kind == .interstitialAsset {
+            let target = list.target(of: list.links[index], base: document)
+            if known[target] == nil, known.count < Self.mostAssets { known[target] = try await isPlayable(target) }
+            if known[target] == true { playable.insert(index) }
+        }
+        return playable
+    }
+
     /// Whether what an interstitial names plays without the origin: a file that is stored, or a playlist with all that
     /// one of its variants needs.
-    ///
-    /// False for a list of assets: the links in it leave the proxy.
-    private func isPlayable(_ link: Link, of list: HLSPlaylist, at document: URIReference) async throws -> Bool {
-        let target = list.target(of: link, base: document)
-        guard link.kind == .interstitialAsset, try await isStored(.whole, of: target) else { return false }
+    private func isPlayable(_ target: LinkTarget) async throws -> Bool {
+        guard try await isStored(.whole, of: target) else { return false }
         guard case .fetchable(let uri) = target, let url = try? ResourceURL(uri.withoutFragment.text),
             let (bytes, final) = try await storedText(at: url)
         else { return true }

@@ -148,6 +148,28 @@ import Testing
         }
     }
 
+    @Test("offline, a file that many interstitials name is looked up once, and no more than 200 are")
+    func manyInterstitials() async throws {
+        try await Site.run { site async throws in
+            let ads = (0...200).map { "ad\($0).ts" }
+            let links = Array(repeating: "ad0.ts", count: 300) + ads
+            let ranges = links.enumerated().map { id, link in
+                "#EXT-X-DATERANGE:ID=\"\(id)\",CLASS=\"com.apple.hls.interstitial\","
+                    + "START-DATE=\"2026-01-01T00:00:00Z\",X-ASSET-URI=\"\(link)\"\n"
+            }
+            site.publish(Site.list(["1.ts"], ended: true, more: ranges.joined()), at: "/film.m3u8")
+            for name in ads + ["1.ts"] { site.publishSegment("/\(name)") }
+            try await Self.play(["/film.m3u8", "/1.ts"] + ads.map { "/\($0)" }, site)
+            try await Self.offline(site) { proxy async throws in
+                let text = try await Self.text(proxy, "/film.m3u8")
+                let count = text.matches(of: /DATERANGE/).count
+                #expect(count == 500)
+                let named = ["\"ad0.ts\"", "\"ad199.ts\"", "\"ad200.ts\""].map { text.contains($0) }
+                #expect(named == [true, true, false])
+            }
+        }
+    }
+
     @Test("once the origin cannot be reached, its playlist names stored variants only") func airplane() async throws {
         try await Site.run { site async throws in
             Self.publish(site)
