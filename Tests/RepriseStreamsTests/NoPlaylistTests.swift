@@ -154,6 +154,30 @@ import Testing
         }
     }
 
+    @Test(
+        "an empty segment is looked up when its download runs again, and stays while the origin fails",
+        arguments: [false, true])
+    func repairedSegment(isRepaired: Bool) async throws {
+        try await Self.run(Case(text: Self.twoSegments, word: "")) { bench, resource async throws in
+            bench.publish("/s2.ts", length: 0, type: "video/mp2t")
+            try await bench.cache.downloads.add(resource)
+            _ = try await bench.cache.endedDownload()
+            await bench.cache.becomeIdle()
+            let length: Int64 = isRepaired ? 50_000 : 0
+            bench.publish("/s2.ts", length: length, seed: 2, etag: "\"v2\"", type: "video/mp2t") {
+                $0.status = isRepaired ? nil : 404
+            }
+            try await bench.reopened(configure: { $0.downloadsStreams = true }) { cache async throws in
+                let download = try await cache.endedDownload()
+                #expect(download.state.error == nil && download.files?.stored == 3, "\(download.state)")
+                await cache.becomeIdle()
+                let stored = try await cache.entries().first { $0.url.target == "/s2.ts" }
+                #expect(stored?.storedBytes ?? 0 == length)
+            }
+            #expect(bench.origin.snapshot["/s2.ts"].requestCount >= 2)
+        }
+    }
+
     @Test("nothing in place of the rest of a segment leaves its stored bytes") func nothingForTheRest() async throws {
         try await Self.run(Case(text: Self.twoSegments, word: "")) { bench, resource async throws in
             bench.publish("/s2.ts", length: 50_000, seed: 2, type: "video/mp2t")

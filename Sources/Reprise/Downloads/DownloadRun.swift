@@ -137,7 +137,13 @@ struct DownloadRun: Sendable {
     /// Whether all is stored as ``storedStream()`` says; the files belong to the title then, though they may have been
     /// stored one by one.
     private func claimStoredStream() async throws -> Bool {
-        guard let files = try await storedStream() else { return false }
+        var empty: [FileDownload] = []
+        guard var files = try await storedStream(noteEmpty: { empty.append($0) }) else { return false }
+        if !empty.isEmpty {
+            try await validate(empty)
+            guard let renewed = try await storedStream() else { return false }
+            files = renewed
+        }
         try await claim(files)
         // Some may have gone with another title in the meantime.
         return try await recordedKeys(of: files).isSuperset(of: files)
@@ -150,9 +156,28 @@ struct DownloadRun: Sendable {
         stream.note(files)
     }
 
+    /// Asks the origin whether media that are stored as `empty` files are empty still: an upload that was broken off
+    /// leaves such a file, with a validator, until it is repeated.
+    ///
+    /// Where the origin does not answer, they stay.
+    private func validate(_ empty: [FileDownload]) async throws {
+        do {
+            try await engine.authorizer?.prepare(stream.request)
+            for member in empty {
+                try await again(member.validating(true)) { file in
+                    _ = try await file.fetch { report($0, nil) }
+                }
+            }
+        } catch is RepriseError {
+            // The files that it has replaced by then are fetched as others that are missing.
+        }
+    }
+
     /// The keys of all files, if the first one is a playlist and all is stored that it and the other stored playlists
     /// name; `nil` otherwise.
-    func storedStream() async throws -> [CacheKey]? {
+    ///
+    /// `noteEmpty` is called with media that are stored as empty files.
+    func storedStream(noteEmpty: (FileDownload) -> Void = { _ in }) async throws -> [CacheKey]? {
         guard let fetched = try await stream.storedPlaylist(stream.first),
             let document = stream.document(fetched, from: stream.request.url)
         else { return nil }
@@ -179,6 +204,7 @@ struct DownloadRun: Sendable {
             let member = member(file)
             let (byteCount, isWhole) = try await member.stored()
             guard isWhole else { return nil }
+            if byteCount == 0, member.content == .media { noteEmpty(member) }
             progress.note(byteCount)
             keys.append(member.key)
         }
@@ -220,9 +246,11 @@ struct DownloadRun: Sendable {
         for member in members {
             try Task.checkCancellation()
             let (byteCount, isWhole) = recorded.contains(member.key) ? try await member.stored() : (0, false)
+            // Those that are empty are looked up as ``validate(_:)`` says, with what is missing.
+            let isEmpty = isWhole && byteCount == 0 && member.content == .media
             progress.storedBytes += byteCount
-            progress.storedFiles += isWhole ? 1 : 0
-            if !isWhole { missing.append((member, byteCount)) }
+            progress.storedFiles += isWhole && !isEmpty ? 1 : 0
+            if !isWhole || isEmpty { missing.append((member.validating(isEmpty), byteCount)) }
         }
         return (missing, progress)
     }

@@ -146,9 +146,9 @@ struct FileDownload: Sendable {
     }
 
     /// Whether the missing bytes may be transferred in the background: media of a download, neither a playlist nor a
-    /// key, which are short and show what comes next.
+    /// key, which are short and show what comes next, and none that is only validated.
     private func isForBackground(arrived: (Int) -> Void) async throws -> Bool {
-        guard DownloadTransfers(engine) != nil, isKept, !request.isForKey else { return false }
+        guard DownloadTransfers(engine) != nil, isKept, !request.isForKey, !isValidating else { return false }
         if let role { return role.kind == .segment }
         let resource = try engine.resource(key)
         if let known = try await resource.stored(for: request) { return mayBeTransferred(known) }
