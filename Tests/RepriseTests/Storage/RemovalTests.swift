@@ -202,4 +202,40 @@ import Testing
             }
         }
     }
+
+    @Test("a removal that fails halfway has the downloads fetch again what went before")
+    func removalThatFails() async throws {
+        try await Bench.run(configure: { $0.maximumDownloads = 1 }) { bench async throws in
+            let cache = bench.cache
+            for name in ["/film", "/part", "/kept", "/other"] { bench.publish(name, length: 100_000) }
+            for name in ["/part", "/kept"] { _ = try await bench.bytes(name) }
+            let film = try cache.resource(for: bench.origin.url("/film"))
+            let part = try cache.resource(for: bench.origin.url("/part")).key
+            let kept = try cache.resource(for: bench.origin.url("/kept")).key
+            func isDone() async -> Bool {
+                guard case .done = await cache.downloads.list().first?.state else { return false }
+                return true
+            }
+            try await cache.downloads.add(film)
+            await eventually { await isDone() }
+            await cache.becomeIdle()
+            let store = try #require(cache.engine.store)
+            store.recorder.note([film.key, part], in: TitleReference(key: film.key, url: film.url))
+            // Takes the only place, so that the film waits for its turn.
+            bench.origin.hold("/other", at: 50_000)
+            try await cache.downloads.add(cache.resource(for: bench.origin.url("/other")))
+            let sql = """
+                CREATE TRIGGER held BEFORE DELETE ON entry WHEN old.keyHash = '\(store.index.name(of: kept))'
+                BEGIN SELECT RAISE(ABORT, 'held'); END
+                """
+            try await store.index.write { try $0.execute(sql: sql) }
+            // The last one is alone in the second transaction.
+            let others = (1..<500).map { CacheKey("\($0)") }
+            let keys = [part] + others + [kept]
+            await #expect(throws: RepriseError.self) { try await cache.remove(keys) }
+            let isStillDone = await isDone()
+            #expect(!isStillDone)
+            bench.origin.release("/other")
+        }
+    }
 }

@@ -208,6 +208,34 @@ import Testing
         }
     }
 
+    @Test("of a file that the cleanup after opening finds missing the titles are known until a verification")
+    func titlesOfMissingFiles() async throws {
+        try await Bench.run { bench async throws in
+            for name in ["/film", "/part"] {
+                bench.publish(name, length: 10_000)
+                _ = try await bench.bytes(name)
+            }
+            await bench.cache.becomeIdle()
+            let film = try bench.cache.resource(for: bench.origin.url("/film"))
+            let part = try bench.cache.resource(for: bench.origin.url("/part")).key
+            let store = try #require(bench.cache.engine.store)
+            store.recorder.note([film.key, part], in: TitleReference(key: film.key, url: film.url))
+            await bench.cache.settle()
+            await bench.cache.close()
+            for file in DiskUse.mediaFiles(of: bench.directory.path) {
+                try FileManager.default.removeItem(atPath: file)
+            }
+            try await bench.reopened { cache async throws in
+                await cache.settle()
+                let lost = try #require(cache.engine.store).lost.withLock { $0 }
+                #expect(lost.count == 2 && lost[part] == [film.key])
+                _ = try await cache.verify()
+                let rest = try #require(cache.engine.store).lost.withLock { $0 }
+                #expect(rest.isEmpty)
+            }
+        }
+    }
+
     @Test("an index that is gone or empty beside media is an error, and says what helps", arguments: [true, false])
     func lostIndex(isGone: Bool) async throws {
         try await Bench.run { bench async throws in
