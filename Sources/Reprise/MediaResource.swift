@@ -63,6 +63,16 @@ public struct MediaResource: Sendable {
                 asOf: engine.removedTitleCount))
     }
 
+    /// As ``read(_:fields:directives:demand:onInterim:)``, where the origin is asked first whether a stored response is
+    /// current, however fresh it is.
+    package func readValidated(_ range: RangeSpec) async throws -> MediaRead {
+        var wanted = ReadRequest(
+            range: try range.checked, origin: originRequest, play: play, role: role, titles: titles,
+            asOf: engine.removedTitleCount)
+        wanted.isValidating = true
+        return try await begin(wanted)
+    }
+
     /// As ``read(_:fields:directives:demand:onInterim:)``, where the origin must not be asked; if only the beginning of
     /// `range` is stored, the read begins, and throws `notStored` at the first hole.
     package func readStoredBeginning(

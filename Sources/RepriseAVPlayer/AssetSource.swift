@@ -92,10 +92,12 @@ final class AssetSource: Sendable {
             let found = try await information(stored, of: representation, resource: resource)
             // A playlist may change, and its URL did not reveal that it is one; its stored bytes must not be played.
             if let found, found.contentType?.isPlaylist != true { return found }
-            if networkPolicy != .never { try await cache.remove(resource.key) }
+            guard networkPolicy != .never else { throw notStored(nil) }
+            // Validated rather than removed: it may be a download.
+            return try await probe(resource.readValidated(.from(0)))
         }
         guard networkPolicy != .never else { throw notStored(nil) }
-        return try await probe()
+        return try await probe(resource.read(.from(0)))
     }
 
     /// The information of the stored representation; `nil` if the origin has another file by now.
@@ -104,7 +106,9 @@ final class AssetSource: Sendable {
     ) async throws -> AssetInformation? {
         let known = stored.information
         // A complete file is read like any other: the engine asks the origin if it is stale, once for each item.
-        if stored.isComplete, networkPolicy != .never { return try await probe() }
+        if stored.isComplete, networkPolicy != .never {
+            return try await probe(resource.read(.from(0)))
+        }
         // An incomplete one must be unchanged, because the player cannot be given another length.
         if networkPolicy != .never {
             // In memory, the answer freshens it. An error shows again when the file is read.
@@ -117,8 +121,8 @@ final class AssetSource: Sendable {
         }
     }
 
-    private func probe() async throws -> AssetInformation {
-        let read = try await resource().read(.from(0))
+    /// Determines the asset's information from `read`, which begins at the file's first byte.
+    private func probe(_ read: MediaRead) async throws -> AssetInformation {
         var known = read.information
         if let head = read.passedThrough { known = try PassedResponse(head).describe(known) }
         guard !Self.isPage(known.mediaType) else {

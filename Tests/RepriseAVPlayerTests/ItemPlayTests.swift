@@ -64,6 +64,46 @@
                         world.network.state.withLock { $0.exchanges.dropFirst(before).map(\.method) } == ["HEAD"])
                 }
             }
+
+            @Test func aDownloadOfAFileThatHasChangedStaysOne() async throws {
+                let file = try ScriptResource.file(length: 100_000)
+                try await ScriptWorld.check([file], servers: [file.name: Self.staleServer()]) { world in
+                    let cache = try world.openCache()
+                    try await cache.preload(try world.foundationURL(file), .range(0..<50_000)).finished(in: world)
+                    let resource = try cache.resource(for: world.url(of: file))
+                    try await cache.downloads.add(resource)
+                    try await cache.downloads.pause(resource.key)
+                    world.setServer(Self.staleServer(version: 2), of: file.name)
+                    try world.makeItem("A", resource: file)
+                    let all = try await world.ask("all", "A", information: true)
+                    #expect(await world.wait { all.isOver })
+                    #expect(all.state.withLock { $0.versions } == [2])
+                    let keys = await cache.downloads.list().map(\.key)
+                    #expect(keys == [resource.key])
+                    let retention = try await cache.retention(of: resource)
+                    #expect(retention == .download)
+                }
+            }
+
+            /// Its URL does not say that it is one.
+            @Test(arguments: [false, true])
+            func aPlaylistThatIsKeptStaysKept(_ isOffline: Bool) async throws {
+                let list = ScriptResource.playlist("P", pathExtension: "", length: 2000)
+                try await ScriptWorld.check([list]) { world in
+                    let cache = try world.openCache()
+                    try await cache.preload(try world.foundationURL(list), .all).finished(in: world)
+                    let resource = try cache.resource(for: world.url(of: list))
+                    try await cache.retain(resource, as: .pinned)
+                    world.network.setOffline(isOffline)
+                    try world.makeItem("A", resource: list)
+                    let all = try await world.ask("all", "A", information: true)
+                    #expect(await world.wait { all.isOver })
+                    let retention = try await cache.retention(of: resource)
+                    #expect(retention == .pinned)
+                    let isCached = await resource.isCached
+                    #expect(isCached)
+                }
+            }
         }
     }
 #endif
