@@ -8,11 +8,13 @@ import Reprise
 final class AssetBytes: Sendable {
     private let read: MediaRead
     private let skip: Skip
+    private let skipped: @Sendable () -> Void
 
     /// The read starts `skipping` bytes before the wanted range, because an origin that ignores ranges begins at offset
-    /// 0.
-    init(_ read: MediaRead, skipping: Int64) {
+    /// 0; `skipped` is called with each piece that is skipped.
+    init(_ read: MediaRead, skipping: Int64, skipped: @escaping @Sendable () -> Void) {
         self.read = read
+        self.skipped = skipped
         skip = Skip(skipping)
     }
 
@@ -22,7 +24,10 @@ final class AssetBytes: Sendable {
     func next() async throws -> Data? {
         while let bytes = try await read.nextBytes() {
             let dropped = skip.take(bytes.count)
-            if dropped == bytes.count { continue }
+            if dropped == bytes.count {
+                skipped()
+                continue
+            }
             return dropped == 0 ? Data(bytes) : Data(bytes.dropFirst(dropped))
         }
         return nil

@@ -186,7 +186,9 @@ final class AssetFeed: Sendable {
     private func discover() async throws -> AssetInformation {
         while true {
             let policy = source.networkPolicy
-            do { return try await source.discover() } catch is RepriseError where source.networkPolicy != policy {}
+            do {
+                return try await source.discover { progressed() }
+            } catch is RepriseError where source.networkPolicy != policy {}
         }
     }
 
@@ -218,7 +220,9 @@ final class AssetFeed: Sendable {
         under policy: NetworkPolicy, for id: LoadingMachine.ID
     ) async throws -> Bool {
         let start = position
-        let bytes = try await source.open(start..<range.upperBound, of: information)
+        let bytes = try await source.open(start..<range.upperBound, of: information) { [weak self] in
+            self?.progressed(id)
+        }
         defer { bytes.cancel() }
         var sincePause = 0
         while position < range.upperBound, source.networkPolicy == policy {
@@ -258,6 +262,15 @@ final class AssetFeed: Sendable {
             perform(actions)
             if !actions.isEmpty { readAhead.player(leftAt: offset + Int64(count), completeLength: knownLength) }
             return count
+        }
+    }
+
+    /// Notes that bytes come for a request, or for all that wait for the length, although none can be delivered yet.
+    private func progressed(_ id: LoadingMachine.ID? = nil) {
+        let now = clock.reading
+        state.withLock { state in
+            let ids = id.map { [$0] } ?? state.work.keys.filter { state.machine.position(of: $0) == nil }
+            for id in ids { state.work[id]?.patience.progressed(at: now) }
         }
     }
 

@@ -86,28 +86,31 @@ final class AssetSource: Sendable {
 
     /// Determines the asset's information from the stored representation if it is still current, otherwise from the
     /// origin.
-    func discover() async throws -> AssetInformation {
+    ///
+    /// `arrived` is called with each piece that has to come first.
+    func discover(arrived: @Sendable () -> Void) async throws -> AssetInformation {
         let resource = try resource()
         if let stored = await resource.stored(), let representation = Representation(stored.information) {
-            let found = try await information(stored, of: representation, resource: resource)
+            let found = try await information(stored, of: representation, resource: resource, arrived: arrived)
             // A playlist may change, and its URL did not reveal that it is one; its stored bytes must not be played.
             if let found, found.contentType?.isPlaylist != true { return found }
             guard networkPolicy != .never else { throw notStored(nil) }
             // Validated rather than removed: it may be a download.
-            return try await probe(resource.readValidated(.from(0)))
+            return try await probe(resource.readValidated(.from(0)), arrived: arrived)
         }
         guard networkPolicy != .never else { throw notStored(nil) }
-        return try await probe(resource.read(.from(0)))
+        return try await probe(resource.read(.from(0)), arrived: arrived)
     }
 
     /// The information of the stored representation; `nil` if the origin has another file by now.
     private func information(
-        _ stored: StoredContent, of representation: Representation, resource: MediaResource
+        _ stored: StoredContent, of representation: Representation, resource: MediaResource,
+        arrived: @Sendable () -> Void
     ) async throws -> AssetInformation? {
         let known = stored.information
         // A complete file is read like any other: the engine asks the origin if it is stale, once for each item.
         if stored.isComplete, networkPolicy != .never {
-            return try await probe(resource.read(.from(0)))
+            return try await probe(resource.read(.from(0)), arrived: arrived)
         }
         // An incomplete one must be unchanged, because the player cannot be given another length.
         if networkPolicy != .never {
@@ -122,7 +125,7 @@ final class AssetSource: Sendable {
     }
 
     /// Determines the asset's information from `read`, which begins at the file's first byte.
-    private func probe(_ read: MediaRead) async throws -> AssetInformation {
+    private func probe(_ read: MediaRead, arrived: @Sendable () -> Void) async throws -> AssetInformation {
         var known = read.information
         if let head = read.passedThrough { known = try PassedResponse(head).describe(known) }
         guard !Self.isPage(known.mediaType) else {
@@ -130,7 +133,7 @@ final class AssetSource: Sendable {
             throw RepriseError(.originMisbehaved, "\(url.authority) sent a web page instead of media.")
         }
         if known.completeLength == nil {
-            known = try await readToEnd(read, known: known)
+            known = try await readToEnd(read, known: known, arrived: arrived)
         } else {
             keep(read)
         }
@@ -143,12 +146,14 @@ final class AssetSource: Sendable {
     }
 
     /// AVFoundation cannot play a file of unknown length, so it is stored first; its end determines the length.
-    private func readToEnd(_ read: MediaRead, known: ContentInformation) async throws -> ContentInformation {
+    private func readToEnd(
+        _ read: MediaRead, known: ContentInformation, arrived: @Sendable () -> Void
+    ) async throws -> ContentInformation {
         guard read.disposition != .bypass else {
             read.cancel()
             throw Self.lengthUnknown(url)
         }
-        while try await read.next() != nil {}
+        while try await read.next() != nil { arrived() }
         return try resource().storedInMemory()?.information ?? known
     }
 
@@ -214,7 +219,11 @@ final class AssetSource: Sendable {
     // MARK: - Bytes
 
     /// Opens the bytes of `range`, which must exist; throws if they belong to another representation by now.
-    func open(_ range: Range<Int64>, of information: AssetInformation) async throws -> AssetBytes {
+    ///
+    /// `skipped` is called with each piece that has to come before them.
+    func open(
+        _ range: Range<Int64>, of information: AssetInformation, skipped: @escaping @Sendable () -> Void
+    ) async throws -> AssetBytes {
         let resource = try resource()
         if resource.networkPolicy == .never { return try await openStored(range, of: information, resource: resource) }
         let length = information.completeLength
@@ -236,7 +245,7 @@ final class AssetSource: Sendable {
             read.cancel()
             throw RepriseError(.validatorChanged, "The file changed at the origin while it was being played.")
         }
-        return AssetBytes(read, skipping: range.lowerBound - start)
+        return AssetBytes(read, skipping: range.lowerBound - start, skipped: skipped)
     }
 
     /// Opens the stored bytes from the beginning of `range` on, as far as they reach without a hole.
@@ -248,7 +257,7 @@ final class AssetSource: Sendable {
         let prefix = content.ranges.storedPrefix(from: range.lowerBound)
         guard !prefix.isEmpty else { throw notStored(range) }
         let read = try await resource.read(.bounded(range.lowerBound..<min(prefix.upperBound, range.upperBound)))
-        return AssetBytes(read, skipping: range.lowerBound - read.start)
+        return AssetBytes(read, skipping: range.lowerBound - read.start) {}
     }
 
     private func notStored(_ range: Range<Int64>?) -> RepriseError {

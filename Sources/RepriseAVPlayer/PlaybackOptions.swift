@@ -48,8 +48,8 @@ public struct PlaybackOptions: Sendable, Hashable {
     /// Longest time without a byte before a request fails with `NSURLErrorTimedOut`; 60 s by default.
     ///
     /// Time in which the device sleeps does not count. After the app was suspended the whole time starts again.
-    /// AVFoundation itself gives up after 120 s, with an unhelpful error. For HLS streams its own, shorter timeouts
-    /// apply.
+    /// Bytes that are stored first, of a file of unknown length, count. AVFoundation itself gives up after 120 s, with
+    /// an unhelpful error. For HLS streams its own, shorter timeouts apply.
     public var timeout = Duration.seconds(60)
 
     /// The defaults.

@@ -92,6 +92,29 @@ import Foundation
                 }
             }
 
+            /// A file of unknown length, and one of which the origin sends all and the cache stores nothing.
+            @Test(arguments: [true, false])
+            func bytesThatComeButCannotBeDeliveredYetAreProgress(_ isLengthUnknown: Bool) async throws {
+                let file = try ScriptResource.file(length: 1_500_000)
+                var server = ScriptServer()
+                if isLengthUnknown {
+                    server.hasContentLength = false
+                } else {
+                    server.ignoresRange = true
+                    server.fields["Cache-Control"] = "no-store"
+                }
+                try await ScriptWorld.check([file], servers: [file.name: server]) { world in
+                    var options = PlaybackOptions()
+                    // 16 KiB come in 10 ms.
+                    options.timeout = .milliseconds(300)
+                    try world.makeItem("A", resource: file, options: options)
+                    let request = try await world.ask("r", "A", 1_200_000, 1000, information: true)
+                    #expect(await world.wait { request.isOver })
+                    #expect(request.state.withLock { $0.error } == nil)
+                    #expect(request.state.withLock { $0.bytes } == 1000)
+                }
+            }
+
             @Test func headersThatCannotBeSentFailTheRequestWithTheirName() async throws {
                 let file = try ScriptResource.file()
                 for header in [
