@@ -30,6 +30,8 @@ final class AssetFeed: Sendable {
         /// The error with which a request failed last.
         var error: RepriseError?
         var isReleased = false
+        /// Whether loading was stopped, and nothing has been requested since.
+        var isStopped = false
     }
 
     let source: AssetSource
@@ -61,6 +63,7 @@ final class AssetFeed: Sendable {
                 extent: request.extent, wantsInformation: request.wantsInformation)
             state.work[id] = Work(request: request, patience: patience)
             state.ids[object] = id
+            state.isStopped = false
             return (id, actions, state.isReleased)
         }
         guard !isReleased else { return fail(id, error: RepriseError(.closed, "The asset is gone.")) }
@@ -82,11 +85,20 @@ final class AssetFeed: Sendable {
 
     /// Fails the requests in progress because playback has left the item.
     func stop() {
-        readAhead.cancel()
         queue.async { [self] in
-            let actions = state.withLock { $0.machine.failAll() }
+            let actions = state.withLock { state in
+                state.isStopped = true
+                return state.machine.failAll()
+            }
+            readAhead.cancel()
             perform(actions, error: RepriseError(.closed, "Loading was stopped.", cause: CancellationError()))
         }
+    }
+
+    /// Changes which networks may be used.
+    func setNetworkPolicy(_ policy: NetworkPolicy) {
+        source.setNetworkPolicy(policy)
+        readAhead.networkPolicyChanged()
     }
 
     /// Releases everything because the asset is gone; may be called from any thread.
@@ -175,7 +187,8 @@ final class AssetFeed: Sendable {
                     return state.machine.informed(completeLength: information.completeLength)
                 }
                 perform(actions)
-                if source.mustBeFetchedWhole { readAhead.fetchWhole() }
+                let isWanted = state.withLock { !$0.isStopped && !$0.isReleased }
+                if isWanted, source.mustBeFetchedWhole { readAhead.fetchWhole() }
             case .failure(let error):
                 perform(state.withLock { $0.machine.informationFailed() }, error: error)
             }

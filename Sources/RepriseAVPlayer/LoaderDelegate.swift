@@ -54,8 +54,8 @@
 
         /// Changes which networks further requests may use.
         func setNetworkPolicy(_ policy: NetworkPolicy) {
-            feed.source.setNetworkPolicy(policy)
-            for link in links.withLock({ Array($0.values) }) { link.source.setNetworkPolicy(policy) }
+            feed.setNetworkPolicy(policy)
+            for link in links.withLock({ Array($0.values) }) { link.setNetworkPolicy(policy) }
         }
 
         func resourceLoader(

@@ -6,9 +6,25 @@ import Reprise
 /// Errors are not reported here: the player's own request for the bytes will fail too, and the cache reports them as
 /// events.
 final class ReadAheadRunner: Sendable {
+    private struct Fetch: Sendable {
+        let isWhole: Bool
+        let run: @Sendable (MediaResource) async throws -> Void
+    }
+
     private struct State {
+        /// Counts the fetches, so that one that has been replaced changes nothing.
+        var number = 0
         var task: Task<Void, Never>?
         var isWhole = false
+        /// The current fetch, if it has failed; the next one replaces it.
+        var failed: Fetch?
+
+        /// Begins `fetch`, or nothing; returns its number, and the task to cancel.
+        mutating func begin(_ fetch: Fetch?) -> (number: Int, previous: Task<Void, Never>?) {
+            defer { (task, isWhole, failed) = (nil, fetch?.isWhole ?? false, nil) }
+            number += 1
+            return (number, task)
+        }
     }
 
     private let source: AssetSource
@@ -19,39 +35,53 @@ final class ReadAheadRunner: Sendable {
     /// Notes that the player wants no more for now, and has everything before `position`.
     func player(leftAt position: Int64, completeLength: Int64?) {
         guard let completeLength, !state.withLock({ $0.isWhole }) else { return }
+        if source.mustBeFetchedWhole { return fetchWhole() }
         switch source.options.readAhead {
         case .asRequested: return
         case .ahead(let bytes):
             let end = position + min(max(bytes, 0), max(completeLength - position, 0))
-            if position < end { run(isWhole: false) { try await $0.preload(.range(position..<end)) } }
+            if position < end { run(Fetch(isWhole: false) { try await $0.preload(.range(position..<end)) }) }
         case .toEnd:
-            run(isWhole: true) { resource in
-                if position < completeLength { try await resource.preload(.range(position..<completeLength)) }
-                try await resource.preload(.all)
-            }
+            run(
+                Fetch(isWhole: true) { resource in
+                    if position < completeLength { try await resource.preload(.range(position..<completeLength)) }
+                    try await resource.preload(.all)
+                })
         }
     }
 
     /// Fetches the file from its beginning to its end.
-    func fetchWhole() { run(isWhole: true) { try await $0.preload(.all) } }
+    func fetchWhole() { run(Fetch(isWhole: true) { try await $0.preload(.all) }) }
 
-    func cancel() {
-        let task = state.withLock { state in
-            defer { state = State() }
-            return state.task
-        }
-        task?.cancel()
+    /// Fetches again what has failed under the old network policy.
+    func networkPolicyChanged() {
+        if let failed = state.withLock({ $0.failed }) { run(failed) }
     }
 
-    private func run(isWhole: Bool, _ fetch: @escaping @Sendable (MediaResource) async throws -> Void) {
-        let task = Task(executorPreference: DiskExecutor.shared) { [source] in
-            do { try await fetch(source.resource()) } catch { return }
-        }
-        let previous = state.withLock { state in
-            defer { state = State(task: task, isWhole: isWhole) }
-            return state.task
-        }
+    func cancel() { state.withLock { $0.begin(nil) }.previous?.cancel() }
+
+    private func run(_ fetch: Fetch) {
+        let (number, previous) = state.withLock { $0.begin(fetch) }
         previous?.cancel()
+        let task = Task(executorPreference: DiskExecutor.shared) { [weak self, source] in
+            let policy = source.networkPolicy
+            do { try await fetch.run(source.resource()) } catch { self?.failed(fetch, number, under: policy) }
+        }
+        let isCurrent = state.withLock { state in
+            if state.number == number { state.task = task }
+            return state.number == number
+        }
+        if !isCurrent { task.cancel() }
+    }
+
+    /// Notes that a fetch has failed: where the player leaves next, another one begins.
+    private func failed(_ fetch: Fetch, _ number: Int, under policy: NetworkPolicy) {
+        let isCurrent = state.withLock { state in
+            guard state.number == number else { return false }
+            (state.isWhole, state.failed) = (false, fetch)
+            return true
+        }
+        if isCurrent, source.networkPolicy != policy { networkPolicyChanged() }
     }
 }
 
