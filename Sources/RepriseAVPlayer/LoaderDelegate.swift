@@ -20,6 +20,8 @@
         /// Resources referenced by a playlist, by URL: keys and further playlists.
         private let links = Mutex<[String: AssetFeed]>([:])
         private let isNamedPlaylist: Bool
+        /// Why the last link was not left to the player.
+        private let refusal = Mutex<RepriseError?>(nil)
 
         init(_ source: AssetSource, loaderURL: URL) {
             self.loaderURL = loaderURL
@@ -40,7 +42,7 @@
 
         /// The error with which a request failed last.
         var error: RepriseError? {
-            feed.error ?? links.withLock { Array($0.values) }.lazy.compactMap(\.error).first
+            feed.error ?? links.withLock { Array($0.values) }.lazy.compactMap(\.error).first ?? refusal.withLock { $0 }
         }
 
         /// Whether it is a playlist by its name or by the origin's response.
@@ -94,12 +96,25 @@
             let isText = ["m3u8", "m3u", "vtt", "webvtt"].contains(url.pathExtension.lowercased())
             let isKey = ["key", "bin"].contains(url.pathExtension.lowercased())
             guard isText || isKey, case .cached(let resource, _) = SourceURL.cached(url) else {
+                guard feed.source.networkPolicy == .any else { return refuse(loadingRequest) }
                 loadingRequest.redirect = URLRequest(url: url)
                 loadingRequest.response = HTTPURLResponse(
                     url: url, statusCode: 302, httpVersion: "HTTP/1.1", headerFields: ["Location": url.absoluteString])
                 return loadingRequest.finishLoading()
             }
             receive(loadingRequest, at: resource, fileType: isKey ? ContentType.contentKey.identifier : nil)
+        }
+
+        /// Fails a request that AVFoundation would send over any network.
+        private func refuse(_ loadingRequest: AVAssetResourceLoadingRequest) {
+            let error = RepriseError(
+                feed.source.networkPolicy == .never ? .notStored : .networkUnavailable,
+                """
+                The segments of \(feed.source.url.redacted) play uncached, over networks that the item may not use; \
+                set its fileType to m3u8.
+                """)
+            refusal.withLock { $0 = error }
+            loadingRequest.finishLoading(with: LoadingError.make(error))
         }
 
         /// Answers with the current resource at `url`.

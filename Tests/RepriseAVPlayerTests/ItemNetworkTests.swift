@@ -105,6 +105,36 @@
                     #expect(Self.exchanges(world).last == .any)
                 }
             }
+
+            /// AVFoundation would request it over any network.
+            @Test(
+                arguments: [
+                    (.any, nil), (.never, .notStored), (.inexpensive, .networkUnavailable),
+                    (.inexpensiveAndUnconstrained, .networkUnavailable),
+                ] as [(NetworkPolicy, RepriseError.Code?)])
+            func aSegmentIsLeftToThePlayerIfAnyNetworkMayBeUsed(
+                _ policy: NetworkPolicy, _ code: RepriseError.Code?
+            ) async throws {
+                let list = ScriptResource.playlist("P", pathExtension: "", length: 2000)
+                let segment = ScriptResource.segment("T", length: 1000)
+                try await ScriptWorld.check([list, segment]) { world in
+                    try world.makeItem("A", resource: list)
+                    try await world.playAll("A")
+                    let (cache, asset) = (try world.openCache(), try Self.asset("A", in: world))
+                    cache.setNetworkPolicy(policy, for: asset)
+                    let request = ScriptRequest(
+                        id: "segment", item: "A", resource: segment, arrivalTick: world.ticks, offset: 0, length: .max,
+                        reachesEnd: true, information: nil, versions: Set(1...16))
+                    try await world.send(request, url: try world.loaderURL(of: segment))
+                    #expect(await world.wait { request.isOver })
+                    let isRedirected = request.request?.redirect != nil
+                    #expect(isRedirected == (code == nil))
+                    let isRefused = request.state.withLock { $0.error != nil }
+                    #expect(isRefused == (code != nil))
+                    let found = cache.loadingError(of: asset)?.code
+                    #expect(found == code)
+                }
+            }
         }
     }
 #endif
