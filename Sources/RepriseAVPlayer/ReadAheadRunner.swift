@@ -65,7 +65,11 @@ final class ReadAheadRunner: Sendable {
         previous?.cancel()
         let task = Task(executorPreference: DiskExecutor.shared) { [weak self, source] in
             let policy = source.networkPolicy
-            do { try await fetch.run(source.resource()) } catch { self?.failed(fetch, number, under: policy) }
+            do { try await fetch.run(source.resource()) } catch {
+                // What finds no room would be fetched in vain again and again.
+                guard (error as? RepriseError)?.code != .storageFull else { return }
+                self?.failed(fetch, number, under: policy)
+            }
         }
         let isCurrent = state.withLock { state in
             if state.number == number { state.task = task }
