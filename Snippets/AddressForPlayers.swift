@@ -19,6 +19,23 @@
         }
     }
 
+    // snippet.show
+    /// Addresses for the players of the app.
+    @MainActor enum Addresses {
+        /// The newest for each set of request fields; its proxy serves those before, too.
+        private static var newest: [PlaybackOptions: PlaybackAddress] = [:]
+
+        static func cached(_ text: String, headers: [String: String]) async throws -> String {
+            guard let url = URL(string: text) else { return text }
+            var options = PlaybackOptions()
+            options.headers = headers
+            let address = try await MediaCache.forPlayback().address(for: url, options: options)
+            newest[options] = address
+            return address.url.absoluteString
+        }
+    }
+    // snippet.hide
+
     protocol OpensURLs {
         func open(_ url: URL)
     }
