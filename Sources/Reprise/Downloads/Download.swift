@@ -22,8 +22,7 @@ public struct Download: Sendable, Identifiable {
     /// What a download waits for.
     public enum Obstacle: Sendable, Hashable {
         /// The network, or an origin that cannot be reached, times out, or says that it is busy; tried again after 5
-        /// seconds, later less often, at least every 5 minutes. Where there is no network that they may use, one of
-        /// the downloads with the same policy tries for all of them.
+        /// seconds, later less often, at least every 5 minutes.
         case network
         /// The origin wants to know who asks (401, 403, 407). Goes on when it is added with other fields, or resumed.
         case authorization

@@ -70,8 +70,6 @@ struct DownloadQueue: Sendable {
     private(set) var window: DailyWindow?
     /// Why nothing may run now; `nil` if it may.
     private(set) var closing: RepriseError?
-    /// Of the downloads that find no network of a policy, the one that tries again for all of them.
-    private var scouts: [NetworkPolicy: CacheKey] = [:]
     private var isStopped = false
 
     init(width: Int) { self.width = max(1, width) }
@@ -96,17 +94,17 @@ struct DownloadQueue: Sendable {
             items.append(Item(key: key, request: request, selection: selection, keyRule: keyRule))
             return launch()
         }
-        let policy = items[index].request.networkPolicy
-        let isOther = items[index].selection != selection || policy != request.networkPolicy
+        let isOther =
+            items[index].selection != selection || items[index].request.networkPolicy != request.networkPolicy
         (items[index].request, items[index].selection, items[index].lastError) = (request, selection, nil)
         items[index].keyRule = items[index].keyRule ?? keyRule
         switch items[index].phase {
-        case .queued: return appointScout(over: policy)
+        case .queued: return []
         case .running(let run):
             guard isOther else { return [] }
             items[index].isOutdated = true
-            return [.cancel(run)] + appointScout(over: policy)
-        case .waiting, .paused, .done, .failed: return enqueue(index) + appointScout(over: policy)
+            return [.cancel(run)]
+        case .waiting, .paused, .done, .failed: return enqueue(index)
         }
     }
 
@@ -150,10 +148,10 @@ struct DownloadQueue: Sendable {
         case .paused, .done: return []
         case .running(let run):
             items[index].phase = .paused
-            return [.cancel(run)] + appointScout(over: items[index].request.networkPolicy)
+            return [.cancel(run)]
         case .queued, .waiting, .failed:
             items[index].phase = .paused
-            return appointScout(over: items[index].request.networkPolicy)
+            return []
         }
     }
 
@@ -185,10 +183,8 @@ struct DownloadQueue: Sendable {
 
     mutating func remove(_ key: CacheKey) -> [Effect] {
         guard let index = index(of: key) else { return [] }
-        let item = items.remove(at: index)
-        let effects = appointScout(over: item.request.networkPolicy)
-        if case .running(let run) = item.phase { return [.cancel(run)] + effects }
-        return effects
+        if case .running(let run) = items.remove(at: index).phase { return [.cancel(run)] }
+        return []
     }
 
     /// Moves a download before another one, or behind all with `nil`; those that run go on.
@@ -203,14 +199,13 @@ struct DownloadQueue: Sendable {
     mutating func putBack(_ former: Item) -> [Effect] {
         guard let index = index(of: former.key) else { return [] }
         let running: Run? = if case .running(let run) = items[index].phase { run } else { nil }
-        let policy = items[index].request.networkPolicy
         items[index] = former
         switch former.phase {
-        case .paused, .done, .failed: return (running.map { [.cancel($0)] } ?? []) + appointScout(over: policy)
+        case .paused, .done, .failed: return running.map { [.cancel($0)] } ?? []
         case .queued, .running, .waiting:
-            guard let running else { return enqueue(index) + appointScout(over: policy) }
+            guard let running else { return enqueue(index) }
             (items[index].phase, items[index].isOutdated) = (.running(running), true)
-            return [.cancel(running)] + appointScout(over: policy)
+            return [.cancel(running)]
         }
     }
 
@@ -222,8 +217,6 @@ struct DownloadQueue: Sendable {
         if !ending.wasForOthers { retryForPromisedRoom() }
         guard let index = index(of: key), case .running(run) = items[index].phase else { return launch() }
         if items[index].isOutdated { return enqueue(index) }
-        let policy = items[index].request.networkPolicy
-        if ending.hasFoundNetwork { endScouting(over: policy) }
         switch ending {
         case .done:
             items[index].phase = .done
@@ -238,40 +231,11 @@ struct DownloadQueue: Sendable {
             items[index].phase = .waiting(obstacle, error)
             items[index].waits += 1
             guard obstacle != .authorization else { break }
-            if error.code == .networkUnavailable, scouts[policy] != key { break }
             let waits = items[index].waits
-            let retry = Effect.retry(key, waits: waits, after: Self.pause(beforeRetry: waits))
-            return [retry] + appointScout(over: policy) + launch()
+            return [.retry(key, waits: waits, after: Self.pause(beforeRetry: waits))] + launch()
         }
-        return appointScout(over: policy) + launch()
-    }
-
-    // MARK: - No network
-
-    /// Whether downloads wait until there is a network of this policy.
-    func isScouting(over policy: NetworkPolicy) -> Bool { scouts[policy] != nil }
-
-    /// There is a network of this policy: downloads that waited for one go on.
-    mutating func networkIsThere(over policy: NetworkPolicy) -> [Effect] {
-        endScouting(over: policy)
         return launch()
     }
-
-    private mutating func endScouting(over policy: NetworkPolicy) {
-        guard scouts.removeValue(forKey: policy) != nil else { return }
-        for index in items.indices where items[index].lacksNetwork(over: policy) { items[index].phase = .queued }
-    }
-
-    /// Has the first of those that find no network of this policy try again, unless another one does.
-    private mutating func appointScout(over policy: NetworkPolicy) -> [Effect] {
-        if let scout = scouts[policy], let index = index(of: scout), items[index].mayScout(over: policy) { return [] }
-        scouts[policy] = nil
-        guard let item = items.first(where: { $0.lacksNetwork(over: policy) }) else { return [] }
-        scouts[policy] = item.key
-        return [.retry(item.key, waits: item.waits, after: Self.pause(beforeRetry: item.waits))]
-    }
-
-    // MARK: - Attempts
 
     /// One that was under way has ended, and the room that it did not use is there for those that waited for it.
     private mutating func retryForPromisedRoom() {
@@ -385,17 +349,6 @@ extension DownloadQueue.Ending {
     fileprivate var wasForOthers: Bool { if case .failed(let error) = self { error.isForOthers } else { false } }
 }
 
-extension DownloadQueue.Ending {
-    /// Whether it shows that there is a network; that all is stored already does not.
-    fileprivate var hasFoundNetwork: Bool {
-        guard case .failed(let error) = self else { return false }
-        return switch error.code {
-        case .originUnreachable, .originTimedOut, .originBodyTruncated, .originRefused, .originMisbehaved: true
-        default: false
-        }
-    }
-}
-
 extension RepriseError {
     /// Whether the room that is lacking is for other downloads under way.
     fileprivate var isForOthers: Bool { if case .promised? = obstacle { true } else { false } }
@@ -403,21 +356,6 @@ extension RepriseError {
 
 extension DownloadQueue.Item {
     fileprivate var isQueued: Bool { if case .queued = phase { true } else { false } }
-
-    /// Whether it waits because there is no network that it may use, and that is the policy.
-    fileprivate func lacksNetwork(over policy: NetworkPolicy) -> Bool {
-        guard request.networkPolicy == policy, case .waiting(.network, let error) = phase else { return false }
-        return error.code == .networkUnavailable
-    }
-
-    /// Whether it will soon find out if there is a network of this policy.
-    fileprivate func mayScout(over policy: NetworkPolicy) -> Bool {
-        switch phase {
-        case .queued, .running, .waiting(.schedule, _): request.networkPolicy == policy
-        case .waiting: lacksNetwork(over: policy)
-        case .paused, .done, .failed: false
-        }
-    }
 
     /// Whether it is being fetched.
     var isRunning: Bool { if case .running = phase { true } else { false } }

@@ -393,7 +393,7 @@ public final class Downloads: Sendable {
                 self?.state.withLock { $0.figures.began(run, of: item.key, stored: stored) }
             }
             try await DownloadRun(item, engine: engine, began: began) { [weak self] count, stream in
-                self?.note(count, stream, of: item, in: run)
+                self?.note(count, stream, of: item.key, in: run)
             }.fetch()
             return .done
         } catch is CancellationError {
@@ -405,15 +405,10 @@ public final class Downloads: Sendable {
     }
 
     private func note(
-        _ count: Int, _ stream: StreamProgress?, of item: DownloadQueue.Item, in run: DownloadQueue.Run
+        _ count: Int, _ stream: StreamProgress?, of key: CacheKey, in run: DownloadQueue.Run
     ) {
         let now = clock.elapsed()
-        let policy = item.request.networkPolicy
-        let isAwaited = state.withLock { state in
-            state.figures.note(count, stream, of: item.key, in: run, at: now)
-            return count > 0 && state.queue.isScouting(over: policy)
-        }
-        if isAwaited { apply { $0.networkIsThere(over: policy) } }
+        state.withLock { $0.figures.note(count, stream, of: key, in: run, at: now) }
         board.changed(Self.signal)
     }
 

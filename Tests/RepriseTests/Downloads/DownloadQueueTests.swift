@@ -202,66 +202,6 @@ import Testing
         #expect(queue.items[0].waits == 0)
     }
 
-    private static let offline = RepriseError(.networkUnavailable, "There is no Wi-Fi.")
-
-    /// Four that may use any network, which have found none, with the waits for further attempts.
-    private static func offlineQueue() throws -> (queue: DownloadQueue, retried: [CacheKey]) {
-        var queue = try Self.queue(4, width: 4)
-        var effects: [DownloadQueue.Effect] = []
-        for number in 0..<4 {
-            let run = try Self.run(number, of: queue)
-            effects += queue.end(run, of: key(number), with: .failed(offline))
-        }
-        return (queue, retried(effects))
-    }
-
-    private static func retried(_ effects: [DownloadQueue.Effect]) -> [CacheKey] {
-        effects.compactMap { if case .retry(let key, _, _) = $0 { key } else { nil } }
-    }
-
-    @Test func withoutANetworkOneTriesForAll() throws {
-        var (queue, retried) = try Self.offlineQueue()
-        #expect(Self.letters(queue) == "wwww")
-        #expect(retried == [Self.key(0)])
-        _ = queue.retry(Self.key(0), after: 1)
-        #expect(Self.letters(queue) == "rwww")
-        var effects = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .failed(Self.offline))
-        retried = Self.retried(effects)
-        #expect(retried == [Self.key(0)])
-        _ = queue.retry(Self.key(0), after: 2)
-        effects = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .failed(Self.unreachable))
-        #expect(Self.letters(queue) == "wrrr", "there is a network, and only that host is away")
-    }
-
-    @Test func theFirstBytesLetTheOthersGoOn() throws {
-        var (queue, _) = try Self.offlineQueue()
-        _ = queue.retry(Self.key(0), after: 1)
-        _ = queue.networkIsThere(over: .inexpensive)
-        #expect(Self.letters(queue) == "rwww", "those of another policy say nothing")
-        _ = queue.networkIsThere(over: .any)
-        #expect(Self.letters(queue) == "rrrr")
-        #expect(!queue.isScouting(over: .any))
-    }
-
-    @Test("another one tries where that one goes", arguments: 0..<5)
-    func anotherTries(way: Int) throws {
-        var (queue, _) = try Self.offlineQueue()
-        var request = try Self.request(0)
-        request.networkPolicy = .inexpensive
-        if way >= 3 { _ = queue.retry(Self.key(0), after: 1) }
-        var effects: [DownloadQueue.Effect] = []
-        switch way {
-        case 0: effects = queue.pause(Self.key(0))
-        case 1: effects = queue.remove(Self.key(0))
-        case 2: effects = queue.add(Self.key(0), request: request)
-        default:
-            let ending: DownloadQueue.Ending = way == 3 ? .done : .failed(Self.full(.promised(others: 100)))
-            effects = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: ending)
-        }
-        let retried = Self.retried(effects)
-        #expect(retried.contains(Self.key(1)) && !retried.contains(Self.key(2)))
-    }
-
     @Test func whatWaitsLeavesItsPlaceToOthers() throws {
         var queue = try Self.queue(3, width: 1)
         _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .failed(Self.unreachable))
