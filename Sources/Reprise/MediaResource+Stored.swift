@@ -39,14 +39,15 @@ extension MediaResource {
     ///
     /// Of a stream, if the configuration reads playlists (`downloadsStreams` of `RepriseStreams`): whether it plays to
     /// its end without the origin in at least one quality, as `titles(complete:)` says. A stream is known as such once
-    /// it was played, preloaded or downloaded; its time grows with its playlists.
+    /// it was played, preloaded or downloaded; its time grows with its playlists. False for other playlists, such as
+    /// those of a stream's qualities.
     public var isCached: Bool {
         get async {
             guard let content = await stored(), content.isComplete else { return false }
             let planner = engine.configuration.streamPlanner
             guard planner?.mayBePlaylist(content.information, at: url) == true else { return true }
             do {
-                guard let stream = try await engine.stream(of: key) else { return true }
+                guard let stream = try await engine.stream(of: key) else { return false }
                 return try await engine.isComplete(stream)
             } catch {
                 // What cannot be read counts as not stored, as everywhere.

@@ -97,6 +97,7 @@
             let isKey = ["key", "bin"].contains(url.pathExtension.lowercased())
             guard isText || isKey, case .cached(let resource, _) = SourceURL.cached(url) else {
                 guard feed.source.networkPolicy == .any else { return refuse(loadingRequest) }
+                refusal.withLock { $0 = nil }
                 loadingRequest.redirect = URLRequest(url: url)
                 loadingRequest.response = HTTPURLResponse(
                     url: url, statusCode: 302, httpVersion: "HTTP/1.1", headerFields: ["Location": url.absoluteString])

@@ -27,6 +27,11 @@ final class ReadAheadRunner: Sendable {
         }
     }
 
+    /// Errors that pass with time, or with another network policy.
+    private static let passing: Set<RepriseError.Code> = [
+        .networkUnavailable, .notStored, .originBodyTruncated, .originNotFound, .originTimedOut, .originUnreachable,
+    ]
+
     private let source: AssetSource
     private let state = Mutex(State())
 
@@ -66,9 +71,9 @@ final class ReadAheadRunner: Sendable {
         let task = Task(executorPreference: DiskExecutor.shared) { [weak self, source] in
             let policy = source.networkPolicy
             do { try await fetch.run(source.resource()) } catch {
-                // What finds no room would be fetched in vain again and again.
-                guard (error as? RepriseError)?.code != .storageFull else { return }
-                self?.failed(fetch, number, under: policy)
+                // What finds no room, or is refused, would be fetched in vain again and again.
+                let code = (error as? RepriseError)?.code
+                if code.map(Self.passing.contains) == true { self?.failed(fetch, number, under: policy) }
             }
         }
         let isCurrent = state.withLock { state in

@@ -65,11 +65,12 @@
                 }
             }
 
-            @Test func aDownloadOfAFileThatHasChangedStaysOne() async throws {
+            @Test(arguments: [0..<50_000, 50_000..<100_000] as [Range<Int64>])
+            func aDownloadOfAFileThatHasChangedStaysOne(stored: Range<Int64>) async throws {
                 let file = try ScriptResource.file(length: 100_000)
                 try await ScriptWorld.check([file], servers: [file.name: Self.staleServer()]) { world in
                     let cache = try world.openCache()
-                    try await cache.preload(try world.foundationURL(file), .range(0..<50_000)).finished(in: world)
+                    try await cache.preload(try world.foundationURL(file), .range(stored)).finished(in: world)
                     let resource = try cache.resource(for: world.url(of: file))
                     try await cache.downloads.add(resource)
                     try await cache.downloads.pause(resource.key)

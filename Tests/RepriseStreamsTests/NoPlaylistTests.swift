@@ -156,8 +156,8 @@ import Testing
 
     @Test(
         "an empty segment is looked up when its download runs again, and stays while the origin fails",
-        arguments: [false, true])
-    func repairedSegment(isRepaired: Bool) async throws {
+        arguments: [(false, false), (false, true), (true, false), (true, true)])
+    func repairedSegment(isRepaired: Bool, lacksAnother: Bool) async throws {
         try await Self.run(Case(text: Self.twoSegments, word: "")) { bench, resource async throws in
             bench.publish("/s2.ts", length: 0, type: "video/mp2t")
             try await bench.cache.downloads.add(resource)
@@ -166,6 +166,10 @@ import Testing
             let length: Int64 = isRepaired ? 50_000 : 0
             bench.publish("/s2.ts", length: length, seed: 2, etag: "\"v2\"", type: "video/mp2t") {
                 $0.status = isRepaired ? nil : 404
+            }
+            if lacksAnother {
+                let other = try bench.cache.resource(for: bench.origin.url("/s1.ts"))
+                try await bench.cache.remove(other.key)
             }
             try await bench.reopened(configure: { $0.downloadsStreams = true }) { cache async throws in
                 let download = try await cache.endedDownload()

@@ -159,20 +159,19 @@ struct DownloadRun: Sendable {
     /// Asks the origin whether media that are stored as `empty` files are empty still: an upload that was broken off
     /// leaves such a file, with a validator, until it is repeated.
     ///
-    /// Where the origin does not answer, they stay.
+    /// Where the origin does not answer, or refuses them, they stay.
     private func validate(_ empty: [FileDownload]) async throws {
-        do {
-            try await engine.authorizer?.prepare(stream.request)
-            for member in empty {
+        do { try await engine.authorizer?.prepare(stream.request) } catch is RepriseError { return }
+        for member in empty {
+            do {
                 try await again(member.validating(true)) { file in
                     _ = try await file.fetch { report($0, nil) }
                 }
+            } catch let error as RepriseError {
+                if Download.Obstacle(error) == .network { return }
             }
-        } catch is RepriseError {
-            // The files that it has replaced by then are fetched as others that are missing.
         }
     }
-
     /// The keys of all files, if the first one is a playlist and all is stored that it and the other stored playlists
     /// name; `nil` otherwise.
     ///
@@ -227,20 +226,28 @@ struct DownloadRun: Sendable {
         let byteCount: Int64
     }
 
+    /// A file that is missing, or empty.
+    private struct Missing: Sendable {
+        let file: FileDownload
+        let storedBytes: Int64
+        /// Whether it is empty: it stays if the origin does not answer, or refuses it.
+        var isStored = false
+    }
+
     /// Makes `members` and the playlists files of the title; returns which are missing, with how much of them is
     /// stored.
     private func claim(
         _ members: [FileDownload], playlists: [LoadedPlaylist]
-    ) async throws -> (missing: [(file: FileDownload, storedBytes: Int64)], progress: StreamProgress) {
+    ) async throws -> (missing: [Missing], progress: StreamProgress) {
         try await claim(playlists.map(\.file.key) + members.map(\.key))
         var progress = StreamProgress(files: playlists.count + members.count, storedFiles: 0, storedBytes: 0)
-        var missing: [(file: FileDownload, storedBytes: Int64)] = []
+        var missing: [Missing] = []
         for playlist in playlists {
             // One that is there no more went with another title since it was read.
             let isWhole = try await playlist.file.stored().isWhole
             progress.storedBytes += isWhole ? playlist.byteCount : 0
             progress.storedFiles += isWhole ? 1 : 0
-            if !isWhole { missing.append((playlist.file, 0)) }
+            if !isWhole { missing.append(Missing(file: playlist.file, storedBytes: 0)) }
         }
         let recorded = try await recordedKeys(of: members.map(\.key))
         for member in members {
@@ -250,7 +257,10 @@ struct DownloadRun: Sendable {
             let isEmpty = isWhole && byteCount == 0 && member.content == .media
             progress.storedBytes += byteCount
             progress.storedFiles += isWhole && !isEmpty ? 1 : 0
-            if !isWhole || isEmpty { missing.append((member.validating(isEmpty), byteCount)) }
+            if !isWhole || isEmpty {
+                missing.append(
+                    Missing(file: member.validating(isEmpty), storedBytes: byteCount, isStored: isEmpty))
+            }
         }
         return (missing, progress)
     }
@@ -267,11 +277,15 @@ struct DownloadRun: Sendable {
                 if number >= width { try await group.next() }
                 group.addTask {
                     var counted = member.storedBytes
-                    try await again(member.file) { file in
-                        _ = try await file.fetch { count in
-                            counted += Int64(count)
-                            tally.add(bytes: Int64(count), arrived: count)
+                    do {
+                        try await again(member.file) { file in
+                            _ = try await file.fetch { count in
+                                counted += Int64(count)
+                                tally.add(bytes: Int64(count), arrived: count)
+                            }
                         }
+                    } catch let error as RepriseError {
+                        guard member.isStored else { throw error }
                     }
                     // At once: removing another title that has it, too, must not take it away.
                     stream.note([member.file.key])

@@ -31,6 +31,7 @@ extension Engine {
         } catch {
             // Of those that went before.
             await downloads.fetchAgain(titles)
+            downloads.roomWasMade()
             throw error
         }
         await downloads.fetchAgain(titles)

@@ -130,7 +130,7 @@ struct ResourceMachine<Generation: CurrentGeneration>: Sendable {
             return .useAndRevalidate(generation)
         case .validate(let reason):
             // A fetch for the first byte carries If-Range; its response shows whether the rest is still current.
-            if generation.beginsInHole(wanted.range) { return .use(generation) }
+            if !wanted.isValidating, generation.beginsInHole(wanted.range) { return .use(generation) }
             return lead(.validate(generation, reason), for: wanted)
         }
     }
