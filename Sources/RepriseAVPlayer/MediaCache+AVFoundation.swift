@@ -70,10 +70,11 @@
 
         /// Changes which networks `asset` may use, also while it plays.
         ///
-        /// Holds for what is requested from now on. What is being fetched goes on; a request that fails under the old
-        /// policy is tried again under the new one. With ``NetworkPolicy/never``, stored bytes play, and the first
-        /// byte that is not stored is an error. HLS items that were made with the same options change together. Does
-        /// nothing for assets that this library has not made, nor for those that play uncached.
+        /// Holds at once for a file: what its player has requested goes on under the new policy. Of HLS what is being
+        /// fetched goes on under the old one, and what is requested from now on is fetched under the new one. With
+        /// ``NetworkPolicy/never``, stored bytes play, and the first byte that is not stored is an error. HLS items
+        /// that were made with the same options change together. Does nothing for assets that this library has not
+        /// made, nor for those that play uncached.
         public nonisolated func setNetworkPolicy(_ policy: NetworkPolicy, for asset: AVAsset) {
             Self.loader(of: asset)?.setNetworkPolicy(policy)
             #if Streams
@@ -186,9 +187,10 @@
             #endif
         }
 
-        /// The file or stream that an asset made by a cache plays, as it is preloaded.
+        /// The file or stream that an asset made by a cache plays, as it is preloaded; `nil` if it is not stored.
         nonisolated static func resource(of asset: AVAsset) -> MediaResource? {
-            try? source(of: asset)?.resource()
+            guard let source = source(of: asset), source.options.isStored else { return nil }
+            return try? source.resource()
         }
 
         /// The loader of an asset made by a cache.

@@ -12,7 +12,7 @@ extension MediaCache {
     /// cache.preload(clips, current: visible)
     /// ```
     /// HLS streams are among it if the package is built with its trait `Streams`. URLs that are not cached are skipped,
-    /// and so are all with headers that cannot be sent.
+    /// and so are all with headers that cannot be sent, or that are not stored.
     ///
     /// - Parameters:
     ///   - urls: What is played, in order.
@@ -25,7 +25,8 @@ extension MediaCache {
         _ urls: [URL], current: Int? = nil, options: PlaybackOptions = PlaybackOptions(),
         amount: (_ distance: Int) -> PreloadAmount? = PreloadAmount.atDistance
     ) {
-        let places = Self.wantedPlaces(count: urls.count, current: current, amount: amount)
+        let places =
+            options.isStored ? Self.wantedPlaces(count: urls.count, current: current, amount: amount) : []
         // Resources are made of those only of which something is wanted: a feed may be long.
         preload(
             inOrder: places.compactMap { place in

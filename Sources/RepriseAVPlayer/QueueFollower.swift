@@ -51,7 +51,8 @@
         private let cache: MediaCache
         private let plan: Plan
         private weak var player: AVQueuePlayer?
-        private weak var current: AVPlayerItem?
+        /// The loader of the current item, which an app may keep without the item.
+        private weak var current: LoaderDelegate?
         private weak var next: AVPlayerItem?
         private var preload: PreloadTask?
         private var observation: NSKeyValueObservation?
@@ -76,8 +77,14 @@
         func update() {
             guard let player else { return }
             let items = player.items()
-            if let left = current, left !== player.currentItem { stopLoading(of: left, unlessIn: items) }
-            current = player.currentItem
+            let loader = player.currentItem.flatMap { MediaCache.loader(of: $0.asset) }
+            // Those of an `AVPlayerLooper` have the same asset.
+            if let left = current, left !== loader,
+                !items.contains(where: { MediaCache.loader(of: $0.asset) === left })
+            {
+                left.stop()
+            }
+            current = loader
             switch plan {
             case .next(let amount): preload(items.dropFirst().first, amount)
             case .list(let count, let amount):
@@ -91,19 +98,12 @@
             }
         }
 
-        /// Stops loading for `left`, unless one of `items` has the same asset, as those of an `AVPlayerLooper` have.
-        private func stopLoading(of left: AVPlayerItem, unlessIn items: [AVPlayerItem]) {
-            guard let loader = MediaCache.loader(of: left.asset),
-                !items.contains(where: { MediaCache.loader(of: $0.asset) === loader })
-            else { return }
-            loader.stop()
-        }
-
         private func preload(_ following: AVPlayerItem?, _ amount: PreloadAmount) {
             guard following !== next else { return }
             next = following
             preload?.cancel()
-            preload = following.flatMap { MediaCache.loader(of: $0.asset) }.map { $0.feed.source.preload(amount) }
+            let source = following.flatMap { MediaCache.loader(of: $0.asset) }?.feed.source
+            preload = source.flatMap { $0.options.isStored ? $0.preload(amount) : nil }
         }
     }
 #endif

@@ -39,6 +39,8 @@ struct DownloadQueue: Sendable {
         var lastError: RepriseError?
         /// Whether what runs is for an earlier selection, or counted as stored what has gone since.
         var isOutdated = false
+        /// Whether it was added with other fields, such as credentials, since what runs began.
+        var isRenewed = false
     }
 
     /// What must be done.
@@ -84,8 +86,9 @@ struct DownloadQueue: Sendable {
 
     /// Adds a download behind all others, or goes on with one that is paused, waits or has failed, with this request.
     ///
-    /// One that runs begins again if it is another selection or network policy; stored bytes are not fetched again. The
-    /// rule for keys with which a download began stays: under another one its files would be fetched once more.
+    /// One that runs begins again if it is another selection or network policy, and with other fields if it fails with
+    /// the old ones; stored bytes are not fetched again. The rule for keys with which a download began stays: under
+    /// another one its files would be fetched once more.
     mutating func add(
         _ key: CacheKey, request: OriginRequest, selection: StreamSelection = StreamSelection(),
         keyRule: KeyRule? = nil
@@ -96,6 +99,7 @@ struct DownloadQueue: Sendable {
         }
         let isOther =
             items[index].selection != selection || items[index].request.networkPolicy != request.networkPolicy
+        if items[index].request.fields != request.fields { items[index].isRenewed = true }
         (items[index].request, items[index].selection, items[index].lastError) = (request, selection, nil)
         items[index].keyRule = items[index].keyRule ?? keyRule
         switch items[index].phase {
@@ -217,6 +221,8 @@ struct DownloadQueue: Sendable {
         if !ending.wasForOthers { retryForPromisedRoom() }
         guard let index = index(of: key), case .running(run) = items[index].phase else { return launch() }
         if items[index].isOutdated { return enqueue(index) }
+        // What has failed with the old fields is tried with the new ones.
+        if case .failed = ending, items[index].isRenewed { return enqueue(index) }
         switch ending {
         case .done:
             items[index].phase = .done
@@ -337,7 +343,8 @@ struct DownloadQueue: Sendable {
             }
             lastRun += 1
             runs.insert(lastRun)
-            (items[index].phase, items[index].isOutdated) = (.running(lastRun), false)
+            items[index].phase = .running(lastRun)
+            (items[index].isOutdated, items[index].isRenewed) = (false, false)
             effects.append(.start(lastRun, items[index]))
         }
         return effects

@@ -17,10 +17,32 @@ package final class CastScope: Sendable {
         }
     }
 
-    /// A playlist that was served: what it names now, and what it named before, which a player may still ask for.
+    /// A playlist that was served: what it names now, and what it named before.
     private struct List {
-        var current: Names
-        var former = Names()
+        private var current: Names
+        /// Files that it does not name any more, with the number of the version that left them out first.
+        private var former: [Int: Int] = [:]
+        private var formerTemplates: [FileTemplate] = []
+        private var version = 0
+
+        init(_ names: Names) { current = names }
+
+        func contains(_ url: String, hash: Int) -> Bool {
+            current.contains(url, hash: hash) || former[hash] != nil
+                || formerTemplates.contains { $0.matches(url) }
+        }
+
+        /// A file is served for as many versions after it has left the list as the list has files: a player may be that
+        /// far behind (RFC 8216 §6.2.2).
+        mutating func follow(_ names: Names) {
+            defer { (formerTemplates, current) = (current.templates, names) }
+            guard names.files != current.files else { return }
+            version += 1
+            for file in current.files.subtracting(names.files) { former[file] = version }
+            let oldest = version - names.files.count
+            former = former.filter { $0.value >= oldest && !names.files.contains($0.key) }
+            if former.count > CastScope.mostNames { former = former.filter { $0.value == version } }
+        }
     }
 
     /// Most names of a playlist, and most playlists: a hostile origin cannot fill the memory.
@@ -41,7 +63,7 @@ package final class CastScope: Sendable {
         let names = [url.description, plain.description].map { ($0, $0.hashValue) }
         return lists.withLock { lists in
             lists.values.contains { list in
-                names.contains { list.current.contains($0.0, hash: $0.1) || list.former.contains($0.0, hash: $0.1) }
+                names.contains { list.contains($0.0, hash: $0.1) }
             }
         }
     }
@@ -81,10 +103,10 @@ package final class CastScope: Sendable {
         }
         let key = url.withoutDirectives
         lists.withLock { lists in
-            if let former = lists[key] {
-                lists[key] = List(current: names, former: former.current)
+            if lists[key] != nil {
+                lists[key]?.follow(names)
             } else if lists.count < Self.mostLists {
-                lists[key] = List(current: names)
+                lists[key] = List(names)
             }
         }
     }

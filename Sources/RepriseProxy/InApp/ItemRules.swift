@@ -29,11 +29,11 @@ package final class ItemRules: Sendable {
         known = Mutex(Known(networkPolicy: networkPolicy))
     }
 
-    /// Notes that an item plays `url`, stored under `key` if there is one.
+    /// Notes that an item plays `url`, stored under `key` if there is one; of several items the last one counts.
     package func note(_ url: ResourceURL, key: CacheKey?) {
         known.withLock { known in
             known.hosts.insert(Self.host(of: url))
-            if let key { known.keys[url] = key }
+            known.keys[url] = key
         }
     }
 

@@ -53,6 +53,21 @@ import Testing
         #expect(try !Self.contains(scope, "https://b.example/moved/s1.mp4"))
     }
 
+    @Test("RFC 8216 §6.2.2: a segment that has left the list is served for as many versions as the list has segments")
+    func segmentsThatHaveLeft() throws {
+        let scope = try Self.scope()
+        func served() throws -> [Int] {
+            try (0..<12).filter { try Self.contains(scope, "https://a.example/film/s\($0).ts") }
+        }
+        for start in 0..<6 {
+            let segments = (start..<start + 3).map { "#EXTINF:6,\ns\($0).ts\n" }.joined()
+            // Once more as it is, such as under another validator.
+            for _ in 0..<2 { try Self.note("#EXTM3U\n#EXT-X-TARGETDURATION:6\n" + segments, at: Self.film, in: scope) }
+            let now = try served()
+            #expect(now == Array(max(0, start - 4)..<start + 3))
+        }
+    }
+
     @Test("a playlist that is hostile, or was altered on its way, opens neither this machine nor its network")
     func addressesOfOthers() throws {
         let own = "http://192.168.1.5:8096/film/main.m3u8"

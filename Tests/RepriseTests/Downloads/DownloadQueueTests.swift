@@ -152,6 +152,22 @@ import Testing
         #expect(queue.items[0].request.networkPolicy == .inexpensive)
     }
 
+    @Test("one that fails with old fields is tried with those with which it was added again")
+    func newFieldsAreTriedAfterAFailure() throws {
+        var queue = try Self.queue(1)
+        let run = try Self.run(0, of: queue)
+        var request = try Self.request(0)
+        request.fields[.authorization] = "Bearer new"
+        let added = queue.add(Self.key(0), request: request)
+        #expect(added.isEmpty)
+        let refused = RepriseError(.originRefused, "The origin answered 401.")
+        _ = queue.end(run, of: Self.key(0), with: .failed(refused))
+        #expect(Self.letters(queue) == "r")
+        let next = try Self.run(0, of: queue)
+        _ = queue.end(next, of: Self.key(0), with: .failed(refused))
+        #expect(Self.letters(queue) == "f")
+    }
+
     @Test func asManyRunAsMay() throws {
         var queue = try Self.queue(4)
         #expect(Self.letters(queue) == "rrqq")
