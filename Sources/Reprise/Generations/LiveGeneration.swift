@@ -76,7 +76,12 @@ final class LiveGeneration: Sendable {
         case .demand(let id):
             let (interest, demand) = ask { ($0.running.interest(of: id), $0.schedule.fetches[id]?.demand) }
             interest?.change(to: demand)
-        case .resume(let id): state.withLock { $0.running.resume(id) }.perform()
+        case .resume(let id):
+            state.withLock { state -> RunningFetches.Release? in
+                // It may come late: if the last reader has left since, the time for which the fetch lingers runs.
+                guard state.schedule.fetches[id]?.phase != .lingering else { return nil }
+                return state.running.resume(id)
+            }?.perform()
         case .linger(let id):
             let (clock, linger) = (engine.clock, engine.configuration.linger)
             let timer = Task(executorPreference: DiskExecutor.shared) {

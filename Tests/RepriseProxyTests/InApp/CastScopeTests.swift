@@ -93,15 +93,16 @@ import Testing
         }
     }
 
-    @Test func segmentsThatALiveListNamedBeforeLastAreGone() throws {
+    @Test func segmentsThatLeftALiveListLongAgoAreGone() throws {
         let scope = try Self.scope()
-        for first in 0..<3 {
+        for first in 0..<4 {
             let list = "#EXTM3U\n#EXT-X-TARGETDURATION:6\n#EXT-X-MEDIA-SEQUENCE:\(first)\n#EXTINF:6,\ns\(first).mp4\n"
             try Self.note(list, at: Self.film, in: scope)
         }
         #expect(try !Self.contains(scope, "https://a.example/film/s0.mp4"))
         #expect(try Self.contains(scope, "https://a.example/film/s1.mp4"))
         #expect(try Self.contains(scope, "https://a.example/film/s2.mp4"))
+        #expect(try Self.contains(scope, "https://a.example/film/s3.mp4"))
     }
 
     @Test func foldersOfAnMPDDoNotBelongToIt() throws {
