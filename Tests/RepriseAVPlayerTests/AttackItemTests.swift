@@ -382,7 +382,7 @@
 
     extension VirtualClockTests {
         @Suite struct AttackNetworkTests {
-            /// What the player has requested goes on, also where a phone at the edge of its Wi-Fi changes networks often.
+            /// What the player has requested goes on, also at the edge of a Wi-Fi, where networks change often.
             @Test func aFetchSurvivesNetworksThatChangeBackAndForth() async throws {
                 let file = try ScriptResource.file(length: 1_000_000)
                 try await ScriptWorld.check([file]) { world in

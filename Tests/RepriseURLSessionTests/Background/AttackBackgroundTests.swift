@@ -198,7 +198,7 @@ struct AttackBackgroundTests {
     }
 
     // A gateway drops If-Match, and the new file ends before all that is missing of the old one: each answer is 416.
-    @Test("RFC 9110 §15.5.17: a file that is shorter by now than what is stored of the old one is downloaded")
+    @Test("RFC 9110 §15.5.17: a file that is shorter by now than the stored bytes of the old one is downloaded")
     func aMuchShorterFileIsAnotherOne() async throws {
         try await AppRun.run(dropsConditions: true) { app in
             app.publish("/film", length: Self.shortLength)
@@ -272,7 +272,7 @@ struct AttackBackgroundTests {
         }
     }
 
-    // A queue of episodes is longer than what is transferred at once, and the app is gone meanwhile.
+    // A queue of episodes is longer than what is transferred at once, and the app is gone in the meantime.
     @Test("the downloads behind the first 64 follow when those are stored")
     func downloadsBeyondThoseThatRunFollow() async throws {
         try await AppRun.run { app in
@@ -380,7 +380,7 @@ struct AttackBackgroundTests {
         }
     }
 
-    // Packagers leave empty segments, such as of subtitles in which nobody speaks.
+    // Packagers leave empty segments, such as of subtitles where no word is said.
     @Test("an empty segment with a validator is stored, and does not lie among what has come until all is done")
     func anEmptySegmentIsStored() async throws {
         try await AppRun.run(configure: { $0.streamPlanner = ListPlanner() }) { app in
