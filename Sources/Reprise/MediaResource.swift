@@ -57,18 +57,13 @@ public struct MediaResource: Sendable {
         request.onInterim = onInterim
         let range = try range?.checked
         request.demand = demand
-        return try await begin(
-            ReadRequest(
-                range: range, origin: request, directives: directives, play: play, role: role, titles: titles,
-                asOf: engine.removedTitleCount))
+        return try await begin(wanted(range, by: request, directives))
     }
 
     /// As ``read(_:fields:directives:demand:onInterim:)``, where the origin is asked first whether a stored response is
     /// current, however fresh it is.
     package func readValidated(_ range: RangeSpec) async throws -> MediaRead {
-        var wanted = ReadRequest(
-            range: try range.checked, origin: originRequest, play: play, role: role, titles: titles,
-            asOf: engine.removedTitleCount)
+        var wanted = wanted(try range.checked, by: originRequest)
         wanted.isValidating = true
         return try await begin(wanted)
     }
@@ -78,9 +73,7 @@ public struct MediaResource: Sendable {
     package func readStoredBeginning(
         of range: RangeSpec, fields extra: HTTPFields, directives: CacheControl
     ) async throws -> MediaRead {
-        var wanted = ReadRequest(
-            range: try range.checked, origin: request(extra), directives: directives, play: play, role: role,
-            titles: titles, asOf: engine.removedTitleCount)
+        var wanted = wanted(try range.checked, by: request(extra), directives)
         wanted.mayBreakOff = true
         return try await begin(wanted)
     }
@@ -92,11 +85,17 @@ public struct MediaResource: Sendable {
     package func look(
         atFirst count: Int64, fields extra: HTTPFields, directives: CacheControl
     ) async throws -> MediaRead {
-        var look = ReadRequest(
-            range: .bounded(0..<count), origin: request(extra), directives: directives, play: play, role: role,
-            titles: titles, asOf: engine.removedTitleCount)
+        var look = wanted(.bounded(0..<count), by: request(extra), directives)
         look.isCounted = false
         return try await begin(look)
+    }
+
+    private func wanted(
+        _ range: RangeSpec?, by request: OriginRequest, _ directives: CacheControl = CacheControl()
+    ) -> ReadRequest {
+        ReadRequest(
+            range: range, origin: request, directives: directives, play: play, role: role, titles: titles,
+            asOf: engine.removedTitleCount)
     }
 
     private func begin(_ wanted: ReadRequest) async throws -> MediaRead {

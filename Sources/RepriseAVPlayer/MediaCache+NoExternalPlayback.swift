@@ -1,25 +1,12 @@
-#if canImport(AVFoundation) && (os(visionOS) || os(watchOS))
+#if canImport(AVFoundation) && (os(visionOS) || os(watchOS) || !Streams)
     public import AVFoundation
     public import Reprise
 
     extension MediaCache {
-        /// Not on this system, which has no external playback.
+        /// Needs the trait `Streams` of the package, and external playback, which visionOS does not have.
         @available(
-            *, unavailable, message: "this system has no external playback: leave the call out with #if !os(visionOS)"
-        )
-        @MainActor public func followExternalPlayback(
-            of player: AVPlayer,
-            prepare: @escaping @MainActor (_ old: AVPlayerItem, _ new: AVPlayerItem) -> Void = { _, _ in }
-        ) {}
-    }
-#elseif canImport(AVFoundation) && !Streams
-    public import AVFoundation
-    public import Reprise
-
-    extension MediaCache {
-        /// Needs the trait `Streams` of the package.
-        @available(
-            *, unavailable, message: "followExternalPlayback needs the trait Streams of the package reprise"
+            *, unavailable,
+            message: "needs the trait Streams of the package reprise, and external playback (not on visionOS)"
         )
         @MainActor public func followExternalPlayback(
             of player: AVPlayer,

@@ -132,6 +132,21 @@
             while !condition(), !Task.isCancelled { await breathe() }
         }
 
+        /// AirPlay begins; returns when the receiver has an item.
+        @MainActor private static func begin(_ player: AVPlayer, _ follower: ExternalPlaybackFollower) async {
+            player.setExternalPlaybackActive(true)
+            await comes { follower.address != nil }
+        }
+
+        /// AirPlay ends; returns the item that plays here again.
+        @MainActor private static func end(
+            _ player: AVPlayer, _ follower: ExternalPlaybackFollower
+        ) async throws -> AVPlayerItem {
+            player.setExternalPlaybackActive(false)
+            await comes { follower.address == nil }
+            return try #require(player.currentItem)
+        }
+
         @Test func whileAReceiverPlaysTheItemIsOneThatItCanLoad() async throws {
             try await Site.run { site in try await Self.whileAReceiverPlaysTheItemIsOneThatItCanLoad(site) }
         }
@@ -145,8 +160,7 @@
             player.play()
             player.seek(to: CMTime(value: 15, timescale: 2), toleranceBefore: .zero, toleranceAfter: .zero)
             let follower = follower(player, cache)
-            player.setExternalPlaybackActive(true)
-            await Self.comes { follower.address != nil }
+            await Self.begin(player, follower)
             let address = try #require(follower.address)
             let item = try #require(player.currentItem)
             #expect((item.asset as? AVURLAsset)?.url == address.url)
@@ -160,9 +174,7 @@
             item.setDuration(CMTime(value: 18, timescale: 1))
             item.setStatus(.readyToPlay)
             player.seek(to: CMTime(value: 9, timescale: 1))
-            player.setExternalPlaybackActive(false)
-            await Self.comes { follower.address == nil }
-            let last = try #require(player.currentItem)
+            let last = try await Self.end(player, follower)
             #expect(last !== item && (last.asset as? AVURLAsset)?.url.host() == "127.0.0.1")
             #expect(player.currentTime().seconds == 9)
             #expect(MediaCache.source(of: last.asset)?.url.description == site.film.absoluteString)
@@ -182,14 +194,11 @@
                 #expect(player?.currentItem === old, "it is called before the exchange")
                 new.preferredPeakBitRate = old.preferredPeakBitRate
             }
-            player.setExternalPlaybackActive(true)
-            await Self.comes { follower.address != nil }
+            await Self.begin(player, follower)
             let item = try #require(player.currentItem)
             #expect(item !== first && item.preferredPeakBitRate == 1_000_000)
             item.setStatus(.readyToPlay)
-            player.setExternalPlaybackActive(false)
-            await Self.comes { follower.address == nil }
-            let last = try #require(player.currentItem)
+            let last = try await Self.end(player, follower)
             #expect(last !== item && last.preferredPeakBitRate == 1_000_000)
         }
 
@@ -234,16 +243,13 @@
             player.seek(to: CMTime(value: 7, timescale: 1))
             player.play()
             let follower = follower(player, cache)
-            player.setExternalPlaybackActive(true)
-            await Self.comes { follower.address != nil }
+            await Self.begin(player, follower)
             let item = try #require(player.currentItem)
             // What a player says of an item that it has never played means nothing.
             player.seek(to: CMTime(value: 0, timescale: 1))
             player.pause()
             item.setStatus(.failed)
-            player.setExternalPlaybackActive(false)
-            await Self.comes { follower.address == nil }
-            let last = try #require(player.currentItem)
+            let last = try await Self.end(player, follower)
             #expect(MediaCache.source(of: last.asset)?.url.description == site.film.absoluteString)
             #expect(player.currentTime().seconds == 7 && player.rate == 1)
             // The receiver is still chosen, but would not get it either.
@@ -273,8 +279,7 @@
             first.setStatus(.readyToPlay)
             player.seek(to: CMTime(value: 12, timescale: 1))
             let follower = follower(player, site.world.cache)
-            player.setExternalPlaybackActive(true)
-            await Self.comes { follower.address != nil }
+            await Self.begin(player, follower)
             let item = try #require(player.currentItem)
             item.setStatus(.readyToPlay)
             follower.update()
@@ -317,8 +322,7 @@
             try #require(player.currentItem).setStatus(.readyToPlay)
             cache.setNetworkPolicy(.never, for: try #require(player.currentItem))
             let follower = follower(player, cache)
-            player.setExternalPlaybackActive(true)
-            await Self.comes { follower.address != nil }
+            await Self.begin(player, follower)
             let address = try #require(follower.address)
             let offline = try await site.load(address.url).status
             #expect(offline == 504)
@@ -327,9 +331,7 @@
             let online = try await site.load(address.url).status
             #expect(online == 200)
             item.setStatus(.readyToPlay)
-            player.setExternalPlaybackActive(false)
-            await Self.comes { follower.address == nil }
-            let last = try #require(player.currentItem)
+            let last = try await Self.end(player, follower)
             #expect(MediaCache.source(of: last.asset)?.networkPolicy == .any)
         }
 
@@ -352,8 +354,7 @@
             first.setStatus(.readyToPlay)
             let player = AVPlayer(playerItem: first)
             let follower = follower(player, cache)
-            player.setExternalPlaybackActive(true)
-            await Self.comes { follower.address != nil }
+            await Self.begin(player, follower)
             let address = try #require(follower.address)
             cache.setNetworkPolicy(.never, for: first)
             let offline = try await site.load(address.url).status
@@ -376,17 +377,14 @@
             items[0].setStatus(.readyToPlay)
             let player = AVQueuePlayer(items: items)
             let follower = follower(player, cache)
-            player.setExternalPlaybackActive(true)
-            await Self.comes { follower.address != nil }
+            await Self.begin(player, follower)
             let item = try #require(player.currentItem)
             cache.setNetworkPolicy(.never, for: item)
             // As `follow(_:ahead:)` asks.
             let preloaded = MediaCache.resource(of: items[1].asset)?.networkPolicy
             #expect(preloaded == .never)
             item.setStatus(.readyToPlay)
-            player.setExternalPlaybackActive(false)
-            await Self.comes { follower.address == nil }
-            let last = try #require(player.currentItem)
+            let last = try await Self.end(player, follower)
             #expect(last !== item)
             #expect(MediaCache.source(of: last.asset)?.networkPolicy == .never)
         }
@@ -401,8 +399,7 @@
             let player = AVQueuePlayer(items: [cache.playerItem(for: site.film), other])
             for item in player.items() { item.setStatus(.readyToPlay) }
             let follower = follower(player, cache)
-            player.setExternalPlaybackActive(true)
-            await Self.comes { follower.address != nil }
+            await Self.begin(player, follower)
             #expect(player.items().count == 2 && player.items().last === other)
             let address = follower.address
             player.advanceToNextItem()

@@ -3,6 +3,7 @@ import Primitives
 import Reprise
 import RepriseTesting
 import TestLimits
+import Testing
 
 @testable import RepriseURLSession
 
@@ -112,6 +113,40 @@ final class AppRun: Sendable {
 
     func download(_ path: String, in cache: MediaCache) async throws {
         try await cache.downloads.add(try cache.resource(for: origin.url(path)))
+    }
+}
+
+// MARK: - What is expected of it
+
+extension AppRun {
+    /// Bytes of most films.
+    static let filmLength: Int64 = 5_000_000
+
+    /// All of a film is stored.
+    func expectWhole(
+        _ path: String, in cache: MediaCache, length: Int64 = filmLength, seed: UInt64 = 1
+    ) async throws {
+        let stored = try await cache.storedBytes(of: origin.url(path))
+        #expect(stored == TestPattern.bytes(in: 0..<length, seed: seed))
+    }
+
+    /// All bytes came once.
+    func expectOnce(_ path: String, length: Int64 = filmLength) async {
+        let counters = await origin.settledSnapshot()[path]
+        #expect(counters.bodyBytesSent == length)
+        #expect(counters.bytesSentMoreThanOnce == 0)
+    }
+
+    /// All downloads come to their end, and nothing is left of their transfers.
+    func expectDone(_ cache: MediaCache) async {
+        await cache.downloadsAreDone()
+        await expectNothingIsLeft()
+    }
+
+    func expectNothingIsLeft() async {
+        await eventually { arrivedFiles.isEmpty && service.count == 0 }
+        #expect(arrivedFiles.isEmpty)
+        #expect(service.count == 0)
     }
 }
 

@@ -17,44 +17,16 @@ import Testing
 struct BackgroundDownloadTests {
     private static let length: Int64 = 5_000_000
 
-    private func expectWhole(
-        _ path: String, in cache: MediaCache, of app: AppRun, length: Int64 = length, seed: UInt64 = 1
-    )
-        async throws
-    {
-        let stored = try await cache.storedBytes(of: app.origin.url(path))
-        #expect(stored == TestPattern.bytes(in: 0..<length, seed: seed))
-    }
-
-    /// All bytes came once.
-    private func expectOnce(_ path: String, of app: AppRun, length: Int64 = length) async {
-        let counters = await app.origin.settledSnapshot()[path]
-        #expect(counters.bodyBytesSent == length)
-        #expect(counters.bytesSentMoreThanOnce == 0)
-    }
-
-    /// All downloads come to their end, and nothing is left of their transfers.
-    private func expectDone(_ cache: MediaCache, of app: AppRun) async {
-        await cache.downloadsAreDone()
-        await expectNothingIsLeft(of: app)
-    }
-
-    private func expectNothingIsLeft(of app: AppRun) async {
-        await eventually { app.arrivedFiles.isEmpty && app.service.count == 0 }
-        #expect(app.arrivedFiles.isEmpty)
-        #expect(app.service.count == 0)
-    }
-
     @Test(arguments: [false, true]) func aDownloadComesInPartsAndOnce(isEncrypted: Bool) async throws {
         let key = try #require(KeyFile.key(hexadecimal: String(repeating: "5a", count: 32)))
         try await AppRun.run(configure: { $0.encryption = isEncrypted ? CacheEncryption(key: key) : nil }) { app in
             app.publish("/film", length: Self.length)
             try await app.launch { cache in
                 try await app.download("/film", in: cache)
-                await expectDone(cache, of: app)
-                try await expectWhole("/film", in: cache, of: app)
+                await app.expectDone(cache)
+                try await app.expectWhole("/film", in: cache)
             }
-            await expectOnce("/film", of: app)
+            await app.expectOnce("/film")
             let requests = app.service.requests
             #expect(
                 requests.map { $0.value(forHTTPHeaderField: "Range") } == [
@@ -75,11 +47,11 @@ struct BackgroundDownloadTests {
             try await beginAndLetEnd(in: app)
             let requests = app.origin.snapshot.requestCount
             try await app.launch { cache in
-                await expectDone(cache, of: app)
-                try await expectWhole("/film", in: cache, of: app)
+                await app.expectDone(cache)
+                try await app.expectWhole("/film", in: cache)
                 #expect(await app.transfersWhenSettled(inLaunch: 2) == [0])
             }
-            await expectOnce("/film", of: app)
+            await app.expectOnce("/film")
             #expect(app.origin.snapshot.requestCount == requests)
         }
     }
@@ -91,10 +63,10 @@ struct BackgroundDownloadTests {
             // What begins now would come no sooner.
             app.service.hold()
             try await app.launch { cache in
-                await expectDone(cache, of: app)
-                try await expectWhole("/film", in: cache, of: app)
+                await app.expectDone(cache)
+                try await app.expectWhole("/film", in: cache)
             }
-            await expectOnce("/film", of: app)
+            await app.expectOnce("/film")
         }
     }
 
@@ -108,10 +80,10 @@ struct BackgroundDownloadTests {
             try await app.launch { cache in
                 await eventually { if case .running = await cache.download()?.state { true } else { false } }
                 app.service.release()
-                await expectDone(cache, of: app)
+                await app.expectDone(cache)
             }
             #expect(app.service.requests.count == 5)
-            await expectOnce("/film", of: app)
+            await app.expectOnce("/film")
         }
     }
 
@@ -132,11 +104,11 @@ struct BackgroundDownloadTests {
             defer { again.directory.remove() }
             again.service.release()
             try await again.launch { cache in
-                await expectDone(cache, of: again)
-                try await expectWhole("/film", in: cache, of: again)
+                await again.expectDone(cache)
+                try await again.expectWhole("/film", in: cache)
             }
             #expect(app.service.requests.count == 5)
-            await expectOnce("/film", of: again)
+            await again.expectOnce("/film")
         }
     }
 
@@ -168,8 +140,8 @@ struct BackgroundDownloadTests {
     func whatCameBeforeAKillIsFoundAgain() async throws {
         try await AppRun.run { app in
             try await beginAndLetCome(in: app)
-            try await app.launch { cache in await expectDone(cache, of: app) }
-            await expectOnce("/film", of: app)
+            try await app.launch { cache in await app.expectDone(cache) }
+            await app.expectOnce("/film")
         }
     }
 
@@ -179,12 +151,12 @@ struct BackgroundDownloadTests {
             try await beginAndLetCome(in: app)
             let copy = app.arrivals.appendingPathExtension("copy")
             try FileManager.default.copyItem(at: app.arrivals, to: copy)
-            try await app.launch { cache in await expectDone(cache, of: app) }
+            try await app.launch { cache in await app.expectDone(cache) }
             try FileManager.default.removeItem(at: app.arrivals)
             try FileManager.default.moveItem(at: copy, to: app.arrivals)
             #expect(app.arrivedFiles.count == 5)
-            try await app.launch { cache in await expectDone(cache, of: app) }
-            await expectOnce("/film", of: app)
+            try await app.launch { cache in await app.expectDone(cache) }
+            await app.expectOnce("/film")
         }
     }
 
@@ -202,8 +174,8 @@ struct BackgroundDownloadTests {
             app.service.release()
             await eventually { app.service.isIdle }
             try await app.launch { cache in
-                await expectDone(cache, of: app)
-                try await expectWhole("/film", in: cache, of: app, length: 4_000_000, seed: 2)
+                await app.expectDone(cache)
+                try await app.expectWhole("/film", in: cache, length: 4_000_000, seed: 2)
             }
             // No transfer for the old file has brought the new one.
             let sent = await app.origin.settledSnapshot()["/film"].bodyBytesSent
@@ -223,8 +195,8 @@ struct BackgroundDownloadTests {
             app.service.release()
             await eventually { app.service.isIdle }
             try await app.launch { cache in
-                await expectDone(cache, of: app)
-                try await expectWhole("/film", in: cache, of: app, seed: 2)
+                await app.expectDone(cache)
+                try await app.expectWhole("/film", in: cache, seed: 2)
             }
         }
     }
@@ -237,8 +209,8 @@ struct BackgroundDownloadTests {
             }
             try await app.launch { cache in
                 try await app.download("/film", in: cache)
-                await expectDone(cache, of: app)
-                try await expectWhole("/film", in: cache, of: app)
+                await app.expectDone(cache)
+                try await app.expectWhole("/film", in: cache)
             }
         }
     }
@@ -254,8 +226,8 @@ struct BackgroundDownloadTests {
                 while let more = try await read.nextBytes() { bytes += more }
                 #expect(bytes == TestPattern.bytes(in: 60_000..<300_000, seed: 1))
                 app.service.release()
-                await expectDone(cache, of: app)
-                try await expectWhole("/film", in: cache, of: app)
+                await app.expectDone(cache)
+                try await app.expectWhole("/film", in: cache)
             }
         }
     }
@@ -309,7 +281,7 @@ struct BackgroundDownloadTests {
                 let error = try #require(await cache.download()?.state.error)
                 #expect(error.code == .originRefused)
                 #expect(error.refusal?.head.status.code == 404)
-                await expectNothingIsLeft(of: app)
+                await app.expectNothingIsLeft()
             }
         }
     }
@@ -333,11 +305,11 @@ struct BackgroundDownloadTests {
             try await app.launch { cache in
                 await eventually { asked.withLock { $0.count } >= 2 }
                 app.service.release()
-                await expectDone(cache, of: app)
-                try await expectWhole("/film", in: cache, of: app)
+                await app.expectDone(cache)
+                try await app.expectWhole("/film", in: cache)
             }
             #expect(asked.withLock { $0 } == [.downloadStarts, .downloadStarts])
-            await expectOnce("/film", of: app)
+            await app.expectOnce("/film")
         }
     }
 
@@ -359,8 +331,8 @@ struct BackgroundDownloadTests {
                 try await beginTransfers(in: cache, of: app)
                 app.publish("/film", length: Self.length) { $0.demandedAuthorization = "new" }
                 app.service.release()
-                await expectDone(cache, of: app)
-                try await expectWhole("/film", in: cache, of: app)
+                await app.expectDone(cache)
+                try await app.expectWhole("/film", in: cache)
             }
             #expect(asked.withLock { $0 } == [.downloadStarts, .refused(status: 401)])
         }
@@ -392,10 +364,10 @@ struct BackgroundDownloadTests {
                 try await app.download("/film", in: cache)
                 await eventually { app.service.requests.count >= 15 && app.service.count == 5 }
                 app.service.release()
-                await expectDone(cache, of: app)
+                await app.expectDone(cache)
             }
             #expect(app.service.requests.count == 15)
-            await expectOnce("/film", of: app)
+            await app.expectOnce("/film")
         }
     }
 
@@ -412,9 +384,9 @@ struct BackgroundDownloadTests {
                 }
                 app.service.release()
                 try await cache.downloads.resume(key)
-                await expectDone(cache, of: app)
+                await app.expectDone(cache)
             }
-            await expectOnce("/film", of: app)
+            await app.expectOnce("/film")
         }
     }
 
@@ -431,9 +403,9 @@ struct BackgroundDownloadTests {
             try await app.launch { cache in
                 #expect(await app.transfersWhenSettled(inLaunch: 2) == [5])
                 app.service.release()
-                await expectDone(cache, of: app)
+                await app.expectDone(cache)
             }
-            await expectOnce("/film", of: app)
+            await app.expectOnce("/film")
         }
     }
 
@@ -449,12 +421,12 @@ struct BackgroundDownloadTests {
             app.service.release()
             await eventually { app.service.isIdle }
             try await app.launch { cache in
-                await expectDone(cache, of: app)
+                await app.expectDone(cache)
                 for (number, path) in paths.enumerated() {
-                    try await expectWhole(path, in: cache, of: app, length: 700_000, seed: UInt64(number))
+                    try await app.expectWhole(path, in: cache, length: 700_000, seed: UInt64(number))
                 }
             }
-            for path in paths { await expectOnce(path, of: app, length: 700_000) }
+            for path in paths { await app.expectOnce(path, length: 700_000) }
         }
     }
 
@@ -496,12 +468,12 @@ struct BackgroundDownloadTests {
                 await eventually { await states(in: cache) == (3, 3) }
                 #expect(app.service.requests.count == 3)
                 try await cache.setLimit(10_000_000)
-                await expectDone(cache, of: app)
+                await app.expectDone(cache)
                 for (number, path) in Self.films.enumerated() {
-                    try await expectWhole(path, in: cache, of: app, length: Self.filmLength, seed: UInt64(number))
+                    try await app.expectWhole(path, in: cache, length: Self.filmLength, seed: UInt64(number))
                 }
             }
-            for path in Self.films { await expectOnce(path, of: app, length: Self.filmLength) }
+            for path in Self.films { await app.expectOnce(path, length: Self.filmLength) }
         }
     }
 
@@ -563,7 +535,7 @@ struct BackgroundDownloadTests {
             }
             app.service.release()
             try await app.launch { cache in
-                await expectDone(cache, of: app)
+                await app.expectDone(cache)
                 let stored = try await cache.storedBytes(of: app.origin.url("/film"))
                 let versions = (1...version).filter { TestPattern.bytes(in: 0..<2_000_000, seed: $0) == stored }
                 #expect(versions.count == 1, "a mixture, seed \(seed)")

@@ -16,113 +16,48 @@
         import FoundationNetworking
     #endif
 
+    extension StreamSite {
+        /// Stores all that the feed of these URLs has.
+        fileprivate func preloadAll(_ urls: [URL], options: PlaybackOptions = PlaybackOptions()) async {
+            cache.preload(urls, options: options) { _ in .all }
+            await eventually { cache.preloads.list.allSatisfy { Self.isOver($0) } }
+        }
+
+        private static func isOver(_ preload: Preload) -> Bool {
+            switch preload.state {
+            case .queued, .running: false
+            case .done, .failed: true
+            }
+        }
+
+        /// A live list of one segment, without anything by which it could be validated.
+        fileprivate func publishLive(_ name: String, number: Int) {
+            let list =
+                "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-MEDIA-SEQUENCE:\(number)\n#EXTINF:1,\n\(name).ts\n"
+            origin.set(
+                TestOrigin.Resource(
+                    .bytes(Array(list.utf8)), mediaType: "application/vnd.apple.mpegurl", etag: nil,
+                    lastModified: nil, fields: [.cacheControl: "no-cache"]),
+                at: "/live/list.m3u8")
+        }
+
+        /// Loads the live list until the origin is asked for it.
+        fileprivate func reloadLive(_ url: URL) async throws {
+            let before = origin.snapshot["/live/list.m3u8"].requestCount
+            try await eventually {
+                _ = try await load(url)
+                return await origin.settledSnapshot()["/live/list.m3u8"].requestCount > before
+            }
+        }
+    }
+
     /// Items, feeds, casts and removals of an app that its users do not treat gently.
-    @Suite(.limit(minutes: 2)) struct AttackItemTests {
-        private struct Loaded: Sendable {
-            let status: Int
-            let bytes: [UInt8]
-        }
-
-        private struct Site: Sendable {
-            let origin: TestOrigin
-            let cache: MediaCache
-            /// The player's own network.
-            let network: NIOOrigin
-
-            static func run(keyPolicy: CacheKeyPolicy? = nil, _ body: (Site) async throws -> Void) async throws {
-                let directory = try TemporaryDirectory()
-                let origin = try await TestOrigin.start()
-                let (client, network) = (NIOOrigin(), NIOOrigin())
-                var configuration = MediaCache.Configuration()
-                configuration.downloadsStreams = true
-                if let keyPolicy { configuration.keyPolicy = keyPolicy }
-                let cache = try await MediaCache.open(
-                    directory: directory.path, origin: client, configuration: configuration)
-                let list = "#EXTM3U\n#EXT-X-TARGETDURATION:6\n#EXTINF:6,\na.ts\n#EXTINF:6,\nb.ts\n#EXT-X-ENDLIST\n"
-                origin.set(
-                    TestOrigin.Resource(.bytes(Array(list.utf8)), mediaType: "application/vnd.apple.mpegurl"),
-                    at: "/s/list.m3u8")
-                for name in ["a", "b"] {
-                    origin.set(
-                        TestOrigin.Resource(.pattern(seed: 1, length: 5000), mediaType: "video/mp2t"),
-                        at: "/s/\(name).ts")
-                }
-                for name in ["a", "b", "c"] {
-                    origin.set(
-                        TestOrigin.Resource(.pattern(seed: 2, length: 50_000), mediaType: "audio/mpeg"),
-                        at: "/\(name).mp3")
-                }
-                let result: Result<Void, any Error>
-                do {
-                    result = .success(try await body(Site(origin: origin, cache: cache, network: network)))
-                } catch { result = .failure(error) }
-                await cache.close()
-                for client in [client, network] { await client.shutdown() }
-                await origin.stop()
-                directory.remove()
-                try result.get()
-            }
-
-            func url(_ path: String = "/s/list.m3u8") throws -> URL { try #require(URL(string: origin.url(path))) }
-
-            /// The URL of a file beside the one at `url`.
-            func beside(_ url: URL, _ name: String) throws -> URL {
-                try #require(URL(string: name, relativeTo: url)).absoluteURL
-            }
-
-            func load(_ url: URL) async throws -> Loaded {
-                let response = try await network.send(OriginRequest(url: try ResourceURL(url.absoluteString)))
-                var bytes: [UInt8] = []
-                while let piece = try await response.body.next() { piece.withUnsafeBytes { bytes += $0 } }
-                return Loaded(status: response.head.status.code, bytes: bytes)
-            }
-
-            /// Loads the list and these files beside it as the player of an item does.
-            func play(_ asset: AVURLAsset, _ names: [String] = ["a.ts", "b.ts"]) async throws {
-                _ = try await load(asset.url)
-                for name in names { _ = try await load(try beside(asset.url, name)) }
-                await eventually { cache.isIdle }
-            }
-
-            /// Stores all that the feed of these URLs has.
-            func preloadAll(_ urls: [URL], options: PlaybackOptions = PlaybackOptions()) async {
-                cache.preload(urls, options: options) { _ in .all }
-                await eventually { cache.preloads.list.allSatisfy { Self.isOver($0) } }
-            }
-
-            private static func isOver(_ preload: Preload) -> Bool {
-                switch preload.state {
-                case .queued, .running: false
-                case .done, .failed: true
-                }
-            }
-
-            /// A live list of one segment, without anything by which it could be validated.
-            func publishLive(_ name: String, number: Int) {
-                let list =
-                    "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-MEDIA-SEQUENCE:\(number)\n#EXTINF:1,\n\(name).ts\n"
-                origin.set(
-                    TestOrigin.Resource(
-                        .bytes(Array(list.utf8)), mediaType: "application/vnd.apple.mpegurl", etag: nil,
-                        lastModified: nil, fields: [.cacheControl: "no-cache"]),
-                    at: "/live/list.m3u8")
-            }
-
-            /// Loads the live list until the origin is asked for it.
-            func reloadLive(_ url: URL) async throws {
-                let before = origin.snapshot["/live/list.m3u8"].requestCount
-                try await eventually {
-                    _ = try await load(url)
-                    return await origin.settledSnapshot()["/live/list.m3u8"].requestCount > before
-                }
-            }
-        }
-
+    @Suite(.limit(minutes: 2)) struct UnkindItemTests {
         // MARK: - Options
 
         /// `cacheKey` belongs to one item; another item of the same URL must not be stored under it.
         @Test func theKeyOfOneItemIsNotThatOfTheNext() async throws {
-            try await Site.run { site in
+            try await StreamSite.run { site in
                 let url = try site.url()
                 var options = PlaybackOptions()
                 options.cacheKey = CacheKey("episode 7")
@@ -140,7 +75,7 @@
         /// `isStored = false` promises that nothing is stored (a private mode), and a feed takes the items' options.
         @Test(arguments: ["/a.mp3", "/s/list.m3u8"])
         func aFeedOfWhatIsNotToBeStoredStoresNothing(path: String) async throws {
-            try await Site.run { site in
+            try await StreamSite.run { site in
                 var options = PlaybackOptions()
                 options.isStored = false
                 await site.preloadAll([try site.url(path)], options: options)
@@ -152,7 +87,7 @@
 
         /// A refused token is one item's; the other item, with a good one, must not fail with it.
         @Test func aRefusedTokenOfOneItemDoesNotFailAnother() async throws {
-            try await Site.run { site in
+            try await StreamSite.run { site in
                 site.origin.set(
                     TestOrigin.Resource(
                         .pattern(seed: 3, length: 50_000), mediaType: "audio/mpeg",
@@ -186,7 +121,7 @@
 
         /// A scroll callback sets lists all the time: what is in each of them goes on, what is in none never begins.
         @Test func twoHundredListsCostOneRequest() async throws {
-            try await Site.run { site in
+            try await StreamSite.run { site in
                 let lists = [
                     [try site.url("/a.mp3"), try site.url("/b.mp3")], [try site.url("/a.mp3"), try site.url("/c.mp3")],
                 ]
@@ -207,7 +142,7 @@
 
         /// A feed answers with a new signature at each refresh; with a key policy it is the same stream.
         @Test func aStreamOfAFeedSurvivesItsNextSignature() async throws {
-            try await Site.run(keyPolicy: .droppingQueryItems(["sig"])) { site in
+            try await StreamSite.run(keyPolicy: .droppingQueryItems(["sig"])) { site in
                 let (old, new) = (try site.url("/s/list.m3u8?sig=1"), try site.url("/s/list.m3u8?sig=2"))
                 await site.preloadAll([old])
                 await site.preloadAll([new])
@@ -228,7 +163,7 @@
 
         /// An app may keep assets and let the player own the items: the one that is left stops loading all the same.
         @Test func anItemOfWhichOnlyTheAssetIsKeptStopsWhenItIsLeft() async throws {
-            try await Site.run { site in
+            try await StreamSite.run { site in
                 let asset = site.cache.asset(for: try site.url("/a.mp3"))
                 let player = await Self.followedPlayer(asset, try site.url("/b.mp3"), site.cache)
                 site.origin.holdHeads("/a.mp3")
@@ -264,7 +199,7 @@
 
         /// The user clears a stream while its item is open, watches it again, and clears it again.
         @Test func aStreamThatIsRemovedWhileItsItemIsOpenIsStoredAgainAsAWhole() async throws {
-            try await Site.run { site in
+            try await StreamSite.run { site in
                 let url = try site.url()
                 let asset = site.cache.asset(for: url)
                 for round in 1...2 {
@@ -282,7 +217,7 @@
 
         /// A removed stream leaves nothing, not even the segment that was on its way.
         @Test func aSegmentOnItsWayGoesWithItsStream() async throws {
-            try await Site.run { site in
+            try await StreamSite.run { site in
                 let url = try site.url()
                 let asset = site.cache.asset(for: url)
                 try await site.play(asset, ["a.ts"])
@@ -302,7 +237,7 @@
 
         /// A hole in a stream is seen by `isCached`, and filled by the next list, which says "done" no longer.
         @Test func aSegmentThatIsRemovedIsMissedAndPreloadedAgain() async throws {
-            try await Site.run { site in
+            try await StreamSite.run { site in
                 let url = try site.url()
                 await site.preloadAll([url])
                 let atFirst = await site.cache.isCached(url, options: PlaybackOptions())
@@ -321,7 +256,7 @@
 
         /// Without a network only the stored quality plays, and a player in the middle of the other one can go back.
         @Test(arguments: [nil, "anna"]) func offlineTheStoredQualityIsOfferedAlone(partition: String?) async throws {
-            try await Site.run { site in
+            try await StreamSite.run { site in
                 let film = HLSFilm(at: "/film", of: site.origin, segments: 3, hasMaps: true, length: { 9000 })
                 let url = try #require(film.url)
                 var options = PlaybackOptions()
@@ -357,7 +292,7 @@
         /// for it after a reload that brought nothing new, or after a second one.
         @Test(arguments: [["b", "b"], ["b", "c"]])
         func aReceiverBehindTheEdgeGetsWhatItsListHasJustDropped(reloads: [String]) async throws {
-            try await Site.run { site in
+            try await StreamSite.run { site in
                 let names = ["a", "b", "c"]
                 for name in names {
                     site.origin.set(
@@ -381,7 +316,7 @@
     }
 
     extension VirtualClockTests {
-        @Suite struct AttackNetworkTests {
+        @Suite struct UnkindNetworkTests {
             /// What the player has requested goes on, also at the edge of a Wi-Fi, where networks change often.
             @Test func aFetchSurvivesNetworksThatChangeBackAndForth() async throws {
                 let file = try ScriptResource.file(length: 1_000_000)
