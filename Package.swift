@@ -1,13 +1,16 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// Warnings are errors here; SwiftPM drops this setting where Reprise is a dependency.
-let strict: [SwiftSetting] = [
-    .treatAllWarnings(as: .error),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-]
+// Warnings are errors only in builds of our own scripts: Xcode's build engine passes the setting on to packages that depend
+// on Reprise, where it conflicts with the option that silences warnings of dependencies.
+let warnings: [SwiftSetting] =
+    Context.environment["REPRISE_STRICT"] == "1" ? [.treatAllWarnings(as: .error)] : []
+let strict: [SwiftSetting] =
+    warnings + [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ]
 
 let nio = ["NIOCore", "NIOPosix", "NIOHTTP1", "NIOConcurrencyHelpers", "NIOTLS"].map { name in
     Target.Dependency.product(name: name, package: "swift-nio", condition: .when(traits: ["Streams"]))
