@@ -117,7 +117,7 @@ struct Soak {
     }
 
     private func options(_ folder: String, limit: Int64) throws -> [String] {
-        var options = ["--limit", "\(limit)"]
+        var options = ["--limit", "\(limit)B"]
         if command.shared { options.append("--shared") }
         if command.encrypted {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -3,7 +3,9 @@ import Primitives
 import Reprise
 
 /// How much of a file or a stream `fetch --first` stores: seconds, such as `10s`, or bytes, such as `5MB`.
-struct Beginning: ExpressibleByArgument, Sendable {
+struct Beginning: Measure, Sendable {
+    static let rule = "takes seconds such as 10s, or bytes with their unit such as 5MB."
+
     /// As it is written.
     let text: String
     let amount: PreloadAmount

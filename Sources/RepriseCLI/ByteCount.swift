@@ -2,20 +2,27 @@ import ArgumentParser
 import HTTPSemantics
 import Reprise
 
-/// A number of bytes as people write it: `2GB`, `500 MB`, `1.5GiB`, `4096`.
-struct ByteCount: ExpressibleByArgument, Sendable, Equatable, CustomStringConvertible {
+/// A number of bytes as people write it: `2GB`, `500 MB`, `1.5GiB`, `4096B`.
+struct ByteCount: Measure, Sendable, Equatable, CustomStringConvertible {
     let bytes: Int64
+
+    static let rule = "takes a size with its unit, \(units), such as 500MB or 2GB."
+    /// The units, for people.
+    static let units = "B, kB, MB, GB, TB, KiB, MiB, GiB or TiB"
 
     init(_ bytes: Int64) { self.bytes = bytes }
 
     /// Decimal units (kB, MB, GB, TB) are powers of 1,000, binary ones (KiB, MiB, GiB, TiB) of 1,024.
+    ///
+    /// Only 0 needs none.
     init?(argument: String) {
         let text = argument.lowercased().filter { $0 != " " && $0 != "_" }
         let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-        guard let value = Double(number), value >= 0, let unit = Self.units[String(text.dropFirst(number.count))] else {
-            return nil
-        }
-        let bytes = value * unit
+        let unit = String(text.dropFirst(number.count))
+        guard let value = Double(number), value >= 0,
+            let factor = unit.isEmpty && value == 0 ? 1 : Self.factors[unit]
+        else { return nil }
+        let bytes = value * factor
         guard bytes <= Double(Int64.largestPosition) else { return nil }
         self.bytes = Int64(bytes)
     }
@@ -28,11 +35,11 @@ struct ByteCount: ExpressibleByArgument, Sendable, Equatable, CustomStringConver
                 ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10),
             ] as [(String, Int64)]
         let whole = units.filter { bytes > 0 && bytes % $0.1 == 0 }.min { bytes / $0.1 < bytes / $1.1 }
-        return whole.map { "\(bytes / $0.1)\($0.0)" } ?? "\(bytes)"
+        return whole.map { "\(bytes / $0.1)\($0.0)" } ?? "\(bytes)B"
     }
 
-    private static let units: [String: Double] = [
-        "": 1, "b": 1, "k": 1e3, "kb": 1e3, "m": 1e6, "mb": 1e6, "g": 1e9, "gb": 1e9, "t": 1e12, "tb": 1e12,
+    private static let factors: [String: Double] = [
+        "b": 1, "k": 1e3, "kb": 1e3, "m": 1e6, "mb": 1e6, "g": 1e9, "gb": 1e9, "t": 1e12, "tb": 1e12,
         "kib": 1_024, "mib": 1_048_576, "gib": 1_073_741_824, "tib": 1_099_511_627_776,
     ]
 

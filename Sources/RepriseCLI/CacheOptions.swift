@@ -171,7 +171,9 @@ struct CacheOptions: ParsableArguments {
 
 /// Options of the subcommands that open the cache for writing.
 struct StoreOptions: ParsableArguments {
-    @Option(help: Setting.limit.help("Most bytes on disk, such as 500MB or 2GB.", valueName: "size"))
+    @Option(
+        help: Setting.limit.help("Most bytes on disk, such as 500MB or 2GB.", valueName: "size"),
+        transform: { try Setting.limit.read($0) })
     var limit: ByteCount?
 
     @Option(
@@ -179,15 +181,20 @@ struct StoreOptions: ParsableArguments {
             "Query item that is not part of the cache key, such as a signature.", valueName: "name"))
     var dropQueryItem: [String] = []
 
-    @Option(help: Setting.minimumFree.help("Bytes that stay free on the disk.", valueName: "size"))
+    @Option(
+        help: Setting.minimumFree.help("Bytes that stay free on the disk, such as 500MB.", valueName: "size"),
+        transform: { try Setting.minimumFree.read($0) })
     var minimumFree: ByteCount?
 
     @Option(
         help: Setting.entryLimit.help(
-            "Most bytes that one URL may occupy; larger ones are not stored.", valueName: "size"))
+            "Most bytes that one URL may occupy; larger ones are not stored.", valueName: "size"),
+        transform: { try Setting.entryLimit.read($0) })
     var entryLimit: ByteCount?
 
-    @Option(help: Setting.maximumAge.help("How long an entry stays unused, such as 12h or 30d.", valueName: "time"))
+    @Option(
+        help: Setting.maximumAge.help("How long an entry stays unused, such as 12h or 30d.", valueName: "time"),
+        transform: { try Setting.maximumAge.read($0) })
     var maximumAge: TimeSpan?
 
     @Option(
@@ -226,7 +233,6 @@ struct StoreOptions: ParsableArguments {
 
     func validate() throws {
         try Setting.dropQueryItem.check(option: dropQueryItem)
-        try Setting.maximumAge.check(option: maximumAge)
         try Setting.authorizeCommand.check(option: authorizeCommand)
         try Setting.outgoingProxy.check(option: outgoingProxy)
     }

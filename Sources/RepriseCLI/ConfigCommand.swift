@@ -31,10 +31,27 @@ struct ConfigCommand: AsyncParsableCommand {
             try server.checkTogether(with: values)
             let objection = Serve.objection(to: values)
             if json { return try printJSON(settings, objection) }
-            for line in Self.lines(settings) { try Terminal.print(line) }
+            var lines = Self.lines(settings)
+            lines.insert("# Cache: \(try room(in: settings))", at: 1)
+            for line in lines { try Terminal.print(line) }
             guard let objection else { return }
             // A service may get a token in its environment, or a socket that listens elsewhere.
             try Terminal.print("\n# With these settings alone, serve refuses to start: \(objection.explanation)")
+        }
+    }
+
+    /// The directory of the cache, and how full that is.
+    private func room(in settings: Settings) throws -> String {
+        let directory = try server.cache.directory(from: settings)
+        do {
+            let inspector = try server.cache.recordedInspector()
+            let limit = try settings.value(.limit, given: server.store.limit)?.bytes ?? inspector.limit()
+            let room = StoredRoom(
+                storedBytes: try inspector.totals().storedBytes, limit: limit, freeBytes: inspector.freeBytes)
+            return "\(directory.printable), \(room)"
+        } catch {
+            guard let reason = Failure.reason(error) else { throw error }
+            return "\(directory.printable), which cannot be read: \(reason.message.printable)"
         }
     }
 

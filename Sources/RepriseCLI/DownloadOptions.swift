@@ -38,9 +38,6 @@ struct DownloadOptions: ParsableArguments {
     static func bytesPerSecond(_ text: String) -> Int64? {
         let number = text.hasSuffix("/s") ? String(text.dropLast(2)) : text
         if let bits = BitRate(argument: number), bits.bitsPerSecond >= 8 { return bits.bitsPerSecond / 8 }
-        guard number.last?.isLetter == true, !number.lowercased().hasSuffix("bit"),
-            let bytes = ByteCount(argument: number)?.bytes, bytes > 0
-        else { return nil }
-        return bytes
+        return ByteCount(argument: number).flatMap { $0.bytes > 0 ? $0.bytes : nil }
     }
 }

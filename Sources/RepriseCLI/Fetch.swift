@@ -48,7 +48,7 @@ struct Fetch: AsyncParsableCommand {
         help: ArgumentHelp(
             "Only what so many seconds from the beginning need, such as 10s, or the first bytes, such as 5MB.",
             discussion: "Of a stream, the playlists, keys and first segments of the variant that is listed first.",
-            valueName: "amount"))
+            valueName: "amount"), transform: Beginning.read)
     var first: Beginning?
 
     @OptionGroup var options: OutputOptions

@@ -20,15 +20,19 @@ struct Limit: AsyncParsableCommand {
     @OptionGroup var cache: CacheOptions
     @Argument(help: "The tag; without one, all tags are listed.")
     var tag: String?
-    @Argument(help: ArgumentHelp("Most that its titles occupy on disk, or none for no limit.", valueName: "size"))
+    @Argument(
+        help: ArgumentHelp("Most that its titles occupy on disk, or none for no limit.", valueName: "size"),
+        transform: Size.read)
     var size: Size?
     @Flag(help: "One JSON object per line.")
     var json = false
 
     /// A number of bytes, or none.
-    enum Size: ExpressibleByArgument, Equatable {
+    enum Size: Measure, Equatable {
         case none
         case bytes(ByteCount)
+
+        static let rule = "takes none, or a size with its unit, \(ByteCount.units), such as 2GB."
 
         init?(argument: String) {
             if argument.lowercased() == "none" {

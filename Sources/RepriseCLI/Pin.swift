@@ -35,13 +35,14 @@ struct Pin: AsyncParsableCommand {
         name: .customLong("for"),
         help: ArgumentHelp(
             "How long, such as 12h or 30d; more than 0, at most \(TimeSpan(Self.longest).defaultValueDescription).",
-            valueName: "time"))
+            valueName: "time"), transform: TimeSpan.read)
     var time: TimeSpan?
     @Flag(help: "Fetch what is missing, now and, if that is broken off, whenever the cache is opened.")
     var download = false
     @Option(
         help: ArgumentHelp(
-            "Fetch and keep the beginning only: seconds such as 10s, or bytes such as 5MB.", valueName: "amount"))
+            "Fetch and keep the beginning only: seconds such as 10s, or bytes such as 5MB.", valueName: "amount"),
+        transform: Beginning.read)
     var first: Beginning?
     @OptionGroup var stream: StreamOptions
     @OptionGroup var pace: DownloadOptions

@@ -17,9 +17,13 @@ struct Prune: AsyncParsableCommand {
             """)
 
     @OptionGroup var cache: CacheOptions
-    @Option(help: ArgumentHelp("Remove until the media occupy at most so much.", valueName: "size"))
+    @Option(
+        help: ArgumentHelp("Remove until the media occupy at most so much.", valueName: "size"),
+        transform: ByteCount.read)
     var to: ByteCount?
-    @Option(help: ArgumentHelp("Remove what was not used for so long, such as 12h or 30d.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("Remove what was not used for so long, such as 12h or 30d.", valueName: "time"),
+        transform: TimeSpan.read)
     var olderThan: TimeSpan?
 
     @Option(help: "Only titles with this tag.")

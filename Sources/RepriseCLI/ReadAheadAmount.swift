@@ -25,7 +25,7 @@ struct ReadAheadAmount: ExpressibleByArgument, Sendable {
     var defaultValueDescription: String {
         switch readAhead {
         case .asRequested: "none"
-        case .bytes(let count): count == 0 ? "0B" : ByteCount(count).defaultValueDescription
+        case .bytes(let count): ByteCount(count).defaultValueDescription
         case .seconds(let seconds): TimeSpan(.seconds(seconds)).defaultValueDescription
         case .toEnd: "all"
         }

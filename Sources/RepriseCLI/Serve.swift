@@ -120,7 +120,7 @@ struct Serve: AsyncParsableCommand {
     @Option(
         help: Setting.readAhead.help(
             "How far ahead of a player its file is fetched, also while it is paused: none, a time such as 120s, a size such as 32MB, or all.",
-            valueName: "amount"))
+            valueName: "amount"), transform: { try Setting.readAhead.read($0) })
     var readAhead: ReadAheadAmount?
 
     @Option(help: Setting.maxConnections.help("Most clients at once; further ones get 503.", valueName: "count"))
@@ -128,7 +128,8 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: Setting.stallTimeout.help(
-            "How long a client may take nothing of an answer, such as 10m.", valueName: "time"))
+            "How long a client may take nothing of an answer, such as 10m.", valueName: "time"),
+        transform: { try Setting.stallTimeout.read($0) })
     var stallTimeout: TimeSpan?
 
     @Option(
@@ -138,18 +139,21 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: Setting.queueTimeout.help(
-            "How long a request queues for a connection before it is answered 504, such as 30s.", valueName: "time"))
+            "How long a request queues for a connection before it is answered 504, such as 30s.", valueName: "time"),
+        transform: { try Setting.queueTimeout.read($0) })
     var queueTimeout: TimeSpan?
 
     @Option(
         help: Setting.drainTimeout.help(
-            "How long answers in progress have to end after SIGTERM or Ctrl-C, such as 2m.", valueName: "time"))
+            "How long answers in progress have to end after SIGTERM or Ctrl-C, such as 2m.", valueName: "time"),
+        transform: { try Setting.drainTimeout.read($0) })
     var drainTimeout: TimeSpan?
 
     @Option(
         help: Setting.drainDelay.help(
             "How long connections are still accepted after SIGTERM, so that a balancer notices that this server ends.",
-            valueName: "time"))
+            valueName: "time"),
+        transform: { try Setting.drainDelay.read($0) })
     var drainDelay: TimeSpan?
 
     func validate() throws {
@@ -167,10 +171,8 @@ struct Serve: AsyncParsableCommand {
         try Setting.trustProxy.check(option: trustProxy)
         try Setting.allowPage.check(option: allowPage)
         try Setting.forceCache.check(option: forceCache)
-        try Setting.readAhead.check(option: readAhead)
         try Setting.maxConnections.check(option: maxConnections)
         try Setting.connectionsPerHost.check(option: connectionsPerHost)
-        try Setting.queueTimeout.check(option: queueTimeout)
         try Setting.accessLog.check(option: watching.accessLog)
     }
 
@@ -329,7 +331,8 @@ struct Serve: AsyncParsableCommand {
     ) {
         let others =
             server.isOnAllAddresses ? "\nOther machines reach it under the name or an address of this one." : ""
-        let stored = "\(directory), \(ByteCount(cache.storedBytes)) stored"
+        let room = StoredRoom(storedBytes: cache.storedBytes, limit: cache.limit, freeBytes: cache.freeBytes)
+        let stored = "\(directory), \(room)"
         let place = cache.isStoring ? stored : cache.isReadOnly ? "\(stored), read-only" : "no store"
         let hours = cache.downloads.window.map { "\nDownloads run \($0) only, in local time." } ?? ""
         let file = values.token == nil ? values.tokenFile : nil

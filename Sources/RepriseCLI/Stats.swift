@@ -21,8 +21,9 @@ struct Stats: AsyncParsableCommand {
     /// The numbers in JSON, in bytes.
     private struct Report: Encodable {
         let entries: Int
-        let storedBytes, allocatedBytes, indexBytes, servedBytes, storeBytes, joinedBytes, originBytes, fetchedBytes,
-            savedBytes: Int64
+        let storedBytes, allocatedBytes, indexBytes, limitBytes: Int64
+        let freeBytes: Int64?
+        let servedBytes, storeBytes, joinedBytes, originBytes, fetchedBytes, savedBytes: Int64
         let originRequests, reads: Int64
     }
 
@@ -30,12 +31,14 @@ struct Stats: AsyncParsableCommand {
         try await Failure.reporting {
             let inspector = try await cache.inspector()
             let (entries, stored, allocated) = try inspector.totals()
+            let (limit, free) = (try inspector.limit(), inspector.freeBytes)
             let statistics = try inspector.statistics()
             if json {
                 return try Terminal.printJSON(
                     Report(
                         entries: entries, storedBytes: stored, allocatedBytes: allocated,
-                        indexBytes: inspector.indexBytes, servedBytes: statistics.bytesServed,
+                        indexBytes: inspector.indexBytes, limitBytes: limit, freeBytes: free,
+                        servedBytes: statistics.bytesServed,
                         storeBytes: statistics.bytesFromStore, joinedBytes: statistics.bytesFromJoinedFetch,
                         originBytes: statistics.bytesFromOrigin, fetchedBytes: statistics.bytesFetched,
                         savedBytes: statistics.bytesSaved, originRequests: statistics.originRequests,
@@ -46,6 +49,7 @@ struct Stats: AsyncParsableCommand {
                 """
                 Stored   \("\(ByteCount(stored))".leftPadded(9))  entries: \(entries)
                 On disk  \("\(ByteCount(allocated))".leftPadded(9))  index: \(ByteCount(inspector.indexBytes))
+                Limit    \("\(ByteCount(limit))".leftPadded(9))  free on the disk: \(free.map { "\(ByteCount($0))" } ?? "unknown")
                 Served   \("\(ByteCount(statistics.bytesServed))".leftPadded(9))  reads: \(statistics.reads)
                 Fetched  \("\(ByteCount(statistics.bytesFetched))".leftPadded(9))  requests: \(statistics.originRequests)
                 Saved    \("\(ByteCount(statistics.bytesSaved))".leftPadded(9))  \(ByteCount.fixed(share * 100, digits: 1)) % of what was served

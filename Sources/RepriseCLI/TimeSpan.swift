@@ -2,11 +2,15 @@ import ArgumentParser
 import Foundation
 
 /// A time as people write it: `90s`, `30m`, `12h`, `7d`, `2w`.
-struct TimeSpan: ExpressibleByArgument, Sendable {
+struct TimeSpan: Measure, Sendable {
     let duration: Duration
 
+    static let rule = "takes a time with its unit, \(units), such as 30s or 12h."
+    /// The units, for people.
+    static let units = "s, m, h, d or w"
+
     init?(argument: String) {
-        guard let unit = argument.last.flatMap({ Self.units[$0] }), let number = Int64(argument.dropLast()),
+        guard let unit = argument.last.flatMap({ Self.factors[$0] }), let number = Int64(argument.dropLast()),
             number >= 0,
             number < Int64(Int32.max)
         else { return nil }
@@ -19,7 +23,7 @@ struct TimeSpan: ExpressibleByArgument, Sendable {
     /// The time as it is written, in the largest unit in which it is whole.
     var defaultValueDescription: String {
         let seconds = duration.components.seconds
-        let unit = Self.units.filter { seconds > 0 && seconds % $0.value == 0 && $0.key != "w" }.max {
+        let unit = Self.factors.filter { seconds > 0 && seconds % $0.value == 0 && $0.key != "w" }.max {
             $0.value < $1.value
         }
         return unit.map { "\(seconds / $0.value)\($0.key)" } ?? "\(seconds)s"
@@ -41,5 +45,5 @@ struct TimeSpan: ExpressibleByArgument, Sendable {
     /// A time of whole seconds.
     init(_ duration: Duration) { self.duration = duration }
 
-    private static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
+    private static let factors: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
 }

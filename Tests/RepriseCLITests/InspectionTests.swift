@@ -188,8 +188,10 @@ import Testing
             var stats = try #require(try Command.json([String: Int64].self, json).first)
             let index = stats.removeValue(forKey: "indexBytes")
             #expect(index ?? 0 > 0)
+            #expect(stats.removeValue(forKey: "freeBytes") ?? 0 > 0)
             let expected: [String: Int64] = [
-                "entries": 1, "storedBytes": 1_000_000, "allocatedBytes": 1_003_520, "servedBytes": 3_000_000,
+                "entries": 1, "storedBytes": 1_000_000, "allocatedBytes": 1_003_520, "limitBytes": 2_000_000_000,
+                "servedBytes": 3_000_000,
                 "storeBytes": 2_000_000,
                 "joinedBytes": 0,
                 "originBytes": 1_000_000, "fetchedBytes": 1_000_000, "savedBytes": 2_000_000, "originRequests": 1,
@@ -198,14 +200,23 @@ import Testing
             #expect(stats == expected)
             let text = try await Command.run("stats", site.directory).output
             #expect(
-                text.replacing(/index: .*/, with: "index") == """
+                text.replacing(/(index|free on the disk): .*/) { String($0.1) } == """
                     Stored     1.00 MB  entries: 1
                     On disk    1.00 MB  index
+                    Limit      2.00 GB  free on the disk
                     Served     3.00 MB  reads: 3
                     Fetched    1.00 MB  requests: 1
                     Saved      2.00 MB  66.7 % of what was served
 
                     """)
+            #expect(try await Command.run("fetch", site.directory, ["--limit", "50MB", url]).exit == .status(0))
+            let limited = try await Command.run("stats", site.directory).output
+            #expect(limited.contains("\nLimit      50.0 MB  free on the disk: "), "\(limited)")
+            let config = try await Command.run("config", site.directory).output
+            let place = "# Cache: \(site.directory.path), 1.00 MB of 50.0 MB stored, "
+            #expect(config.contains("\n" + place), "\(config)")
+            let given = try await Command.run("config", site.directory, environment: ["REPRISE_LIMIT": "3GB"]).output
+            #expect(given.contains(", 1.00 MB of 3.00 GB stored, "), "\(given)")
         }
     }
 }

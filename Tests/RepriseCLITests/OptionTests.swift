@@ -142,7 +142,7 @@ import Testing
         let urls = subcommand == "serve" ? [] : ["http://127.0.0.1/a.mp4"]
         let outcome = try await Command.run(subcommand, directory, ["--maximum-age", "0s"] + urls)
         #expect(outcome.exit == .status(64), "\(outcome)")
-        #expect(outcome.errors.contains("--maximum-age takes a time above zero"), "\(outcome)")
+        #expect(outcome.errors.contains("'--maximum-age <time>': it takes a time above zero"), "\(outcome)")
     }
 
     /// A command asks for it at its end, and one that failed does not.

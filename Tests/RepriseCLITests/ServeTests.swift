@@ -15,7 +15,9 @@ import Testing
                 #expect(answer.body == TestPattern.bytes(in: 0..<3_000_000, seed: 1))
             }
             #expect(outcome.exit == .status(0), "\(outcome)")
-            #expect(outcome.output.contains("Cache: \(site.directory.path), 0 B stored\n"))
+            let place = "\nCache: \(site.directory.path), 0 B of 2.00 GB stored, "
+            #expect(outcome.output.contains(place), "\(outcome)")
+            #expect(outcome.output.contains(/stored, \d[\d.]* [kMGT]B free on the disk\n/), "\(outcome)")
             let entries = try Command.json(Entry.self, try await Command.run("list", site.directory, ["--json"]))
             #expect(entries.map(\.url) == [site.origin.url("/film.mp4")])
             #expect(entries.map(\.storedBytes) == [3_000_000])

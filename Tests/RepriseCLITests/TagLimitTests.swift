@@ -68,7 +68,7 @@ import Testing
 
     @Test func whatIsFetchedLaterIsHeldToTheLimit() async throws {
         try await Self.run { site async throws in
-            _ = try await Self.limit(site, "news", "320000")
+            _ = try await Self.limit(site, "news", "320000B")
             site.publish("/a2", length: 102_400)
             let url = site.origin.url("/a2")
             _ = try await Command.run("title", site.directory, [url, "--tag", "news"])
@@ -88,7 +88,7 @@ import Testing
             #expect(refused.exit == .status(74) && refused.output.isEmpty, "\(refused)")
             #expect(refused.errors.contains("102400 of the limit of 100000 bytes for this tag"), "\(refused)")
             #expect(try await Self.stored(site) == "abcd")
-            let fits = try await Self.limit(site, "news", "102400")
+            let fits = try await Self.limit(site, "news", "102400B")
             #expect(fits.exit == .status(0), "\(fits)")
             #expect(try await Self.stored(site) == "ad")
         }

@@ -71,6 +71,30 @@ import Testing
     }
 
     @Test(
+        "a size or a time without its unit is refused, and so is a limit of nothing: the units and an example are named",
+        arguments: [
+            ("serve", "limit", "20"), ("serve", "limit", "0"), ("serve", "limit", "0GB"), ("fetch", "limit", "20"),
+            ("pin", "limit", "20"), ("serve", "minimum-free", "5"), ("serve", "entry-limit", "5"),
+            ("serve", "entry-limit", "0"), ("prune", "to", "500"), ("serve", "stall-timeout", "10"),
+            ("serve", "queue-timeout", "10"), ("serve", "drain-timeout", "10"), ("serve", "drain-delay", "10"),
+            ("serve", "maximum-age", "30"), ("prune", "older-than", "30"), ("pin", "for", "30"),
+            ("serve", "read-ahead", "120"), ("fetch", "first", "10"), ("pin", "first", "10"),
+        ])
+    func units(subcommand: String, option: String, text: String) async throws {
+        let urls = ["fetch", "pin"].contains(subcommand) ? ["http://127.0.0.1/a"] : []
+        let outcome = try await Command.run([subcommand, "--\(option)", text] + urls)
+        #expect(outcome.exit == .status(64), "\(outcome)")
+        let line = try #require(outcome.errors.split(separator: "\n").first)
+        #expect(line.contains("The value '\(text)' is invalid for '--\(option) <"), "\(outcome)")
+        #expect(line.contains(/it takes .*such as \d+[a-zA-Z]+/), "\(outcome)")
+        guard SettingTable.all.contains(where: { $0.name == option }) else { return }
+        let variable = "REPRISE_" + option.uppercased().replacing("-", with: "_")
+        let other = try await Command.run(["config"], environment: [variable: text])
+        #expect(other.exit == .status(64), "\(other)")
+        #expect(other.errors.contains("\(variable) is \"\(text)\"; it takes "), "\(other)")
+    }
+
+    @Test(
         arguments: [
             ("REPRISE_LIMIT", "lots"), ("REPRISE_PORT", "65536"), ("REPRISE_LOG_LEVEL", "loud"),
             ("REPRISE_TOKEN", "a/b"), ("REPRISE_TOKEN", "a b"), ("REPRISE_TOKEN", ".."), ("REPRISE_TOKEN", ""),

@@ -131,6 +131,14 @@ public struct CacheInspector: Sendable {
     /// Bytes that the index occupies on the disk.
     public var indexBytes: Int64 { Store.indexBytes(directory, fileSystem: SystemFileSystem()) }
 
+    /// The limit in bytes that was chosen last for the cache, or that of a cache for which none was.
+    package func limit() throws(RepriseError) -> Int64 {
+        try index?.recordedLimit() ?? MediaCache.Configuration().limit
+    }
+
+    /// Bytes that are free on the disk; `nil` if that is not known.
+    package var freeBytes: Int64? { try? SystemFileSystem().freeBytes(at: directory) }
+
     /// Passes the stored bytes of `entry`, which must be complete, to `consume` in order, each part verified first.
     ///
     /// Throws ``RepriseError`` with code `notStored` and the range when something is missing or damaged; rethrows

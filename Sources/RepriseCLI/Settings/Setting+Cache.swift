@@ -75,27 +75,32 @@ extension Setting where Given == LogLevel, Value == LogLevel? {
 
 extension Setting where Given == ByteCount, Value == ByteCount? {
     static var limit: Self {
-        Self("limit", rule: sizeRule, otherwise: "the limit last given for this cache, or 2GB")
+        Self("limit", rule: sizeRule, otherwise: "the limit last given for this cache, or 2GB") { $0.bytes > 0 }
     }
 
-    static var entryLimit: Self { Self("entry-limit", rule: sizeRule, otherwise: "as large as the limit") }
+    static var entryLimit: Self {
+        Self("entry-limit", rule: sizeRule, otherwise: "as large as the limit") { $0.bytes > 0 }
+    }
 
-    private static var sizeRule: String { "takes a size such as 500MB or 2GB." }
+    private static var sizeRule: String {
+        "takes a size above zero with its unit, \(ByteCount.units), such as 500MB or 2GB."
+    }
 }
 
 extension Setting where Given == ByteCount, Value == ByteCount {
     static var minimumFree: Self {
         Self(
-            "minimum-free", rule: "takes a size such as 500MB or 2GB.",
+            "minimum-free", rule: ByteCount.rule,
             default: ByteCount(MediaCache.Configuration().minimumFree))
     }
 }
 
 extension Setting where Given == TimeSpan, Value == TimeSpan? {
     static var maximumAge: Self {
-        Self("maximum-age", rule: "takes a time above zero, such as 12h or 30d.", otherwise: "without end") {
-            $0.duration > .zero
-        }
+        Self(
+            "maximum-age", rule: "takes a time above zero with its unit, \(TimeSpan.units), such as 12h or 30d.",
+            otherwise: "without end"
+        ) { $0.duration > .zero }
     }
 }
 

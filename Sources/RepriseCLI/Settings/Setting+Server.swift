@@ -148,17 +148,18 @@ extension Setting where Given == Bool, Value == Bool {
 
 extension Setting where Given == TimeSpan, Value == TimeSpan {
     static var stallTimeout: Self {
-        Self("stall-timeout", rule: timeRule, default: TimeSpan(ProxyConfiguration().stallTimeout))
+        Self("stall-timeout", rule: TimeSpan.rule, default: TimeSpan(ProxyConfiguration().stallTimeout))
     }
 
     static var queueTimeout: Self {
-        Self("queue-timeout", rule: "must be 1s to 1h.", default: TimeSpan(NIOOrigin.Configuration().queueTimeout)) {
+        Self(
+            "queue-timeout", rule: "takes a time from 1s to 1h with its unit, such as 30s or 2m.",
+            default: TimeSpan(NIOOrigin.Configuration().queueTimeout)
+        ) {
             (.seconds(1) ... .seconds(3600)).contains($0.duration)
         }
     }
 
-    static var drainTimeout: Self { Self("drain-timeout", rule: timeRule, default: .seconds(30)) }
-    static var drainDelay: Self { Self("drain-delay", rule: timeRule, default: .seconds(0)) }
-
-    private static var timeRule: String { "takes a time such as 30s or 10m." }
+    static var drainTimeout: Self { Self("drain-timeout", rule: TimeSpan.rule, default: .seconds(30)) }
+    static var drainDelay: Self { Self("drain-delay", rule: TimeSpan.rule, default: .seconds(0)) }
 }

@@ -31,6 +31,11 @@ struct Setting<Given: Sendable, Value: Sendable>: AnySetting {
     /// What is in force.
     func value(_ given: Given?) -> Value { choosing(given) }
 
+    /// What the text of its option says; throws what the option takes.
+    func read(_ text: String) throws(ValidationError) -> Given {
+        do throws(SettingObjection) { return try parse([text]) } catch { throw ValidationError("it \(rule)") }
+    }
+
     /// Refuses a wrong value of the option.
     func check(option given: Given?) throws(ValidationError) {
         guard let given, let objection = objection(given) else { return }

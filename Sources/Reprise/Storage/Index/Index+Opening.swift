@@ -344,6 +344,9 @@ extension Index {
     /// Records `limit` as the one that was chosen last; that none was if it is `nil`.
     func record(limit: Int64?) async throws(RepriseError) { try await write { try Self.record(limit, in: $0) } }
 
+    /// The limit that was chosen last; `nil` if none was.
+    func recordedLimit() throws(RepriseError) -> Int64? { try read { try Self.recordedLimit(in: $0) } }
+
     private static func recordedLimit(in database: Database) throws -> Int64? {
         let row = try Row.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'limit'")
         let limit: Int64? = row?.value("value")
