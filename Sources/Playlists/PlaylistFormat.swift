@@ -5,29 +5,41 @@ package enum PlaylistFormat: Hashable, Sendable {
     /// DASH: an XML document whose first element is `MPD`, or `Patch` of an MPD.
     case dash
 
+    /// What the beginning of a text shows.
+    package enum Look: Hashable, Sendable {
+        case format(PlaylistFormat)
+        /// It is no playlist, whatever follows.
+        case none
+        /// The bytes that follow decide.
+        case undecided
+    }
+
     /// Looks at the beginning of a text; `nil` if it begins no playlist.
     ///
     /// Before `#EXTM3U` there may be a byte order mark, blank lines and comments, before `<MPD` also an XML
     /// declaration, comments and processing instructions.
     package init?(of bytes: some Collection<UInt8>) {
+        guard case .format(let format) = Self.look(at: bytes) else { return nil }
+        self = format
+    }
+
+    /// Looks at the beginning of a text as ``init(of:)`` does.
+    package static func look(at bytes: some Collection<UInt8>) -> Look {
         let head = Array(bytes)
+        if head.count < 3, Array("\u{FEFF}".utf8).starts(with: head) { return .undecided }
         var index = head.hasPrefix("\u{FEFF}", at: 0) ? 3 : 0
         while index < head.count {
             if head[index].isSpace {
                 index += 1
             } else if head[index] == UInt8(ascii: "#") {
-                if Self.beginsHLS(head, at: index) {
-                    self = .hls
-                    return
-                }
+                if beginsHLS(head, at: index) { return .format(.hls) }
                 index = head[index...].firstIndex { $0 == 0x0A || $0 == 0x0D } ?? head.count
             } else {
-                guard head[index] == UInt8(ascii: "<"), Self.beginsMPD(head, at: index) else { return nil }
-                self = .dash
-                return
+                guard head[index] == UInt8(ascii: "<") else { return .none }
+                return lookForMPD(head, at: index)
             }
         }
-        return nil
+        return .undecided
     }
 
     /// Whether a media type, in lower case and without parameters, or the extension of a file's name says that it is a
@@ -67,7 +79,7 @@ package enum PlaylistFormat: Hashable, Sendable {
     }
 
     /// Skips declarations, comments and instructions before the first element.
-    private static func beginsMPD(_ head: [UInt8], at start: Int) -> Bool {
+    private static func lookForMPD(_ head: [UInt8], at start: Int) -> Look {
         var index = start
         while index < head.count {
             if head[index].isSpace {
@@ -84,22 +96,23 @@ package enum PlaylistFormat: Hashable, Sendable {
                 // A document type: recognized, and refused by the parser.
                 end = ">"
             } else {
-                return isRoot(head, at: index)
+                return lookForRoot(head, at: index)
             }
-            guard let place = head.firstPlace(of: end, in: rest) else { return false }
+            guard let place = head.firstPlace(of: end, in: rest) else { return .undecided }
             index = place + end.utf8CodeUnitCount
         }
-        return false
+        return .undecided
     }
 
     private static let slash = UInt8(ascii: "/")
 
     /// Whether `<MPD` or `<Patch` stands here, with or without a namespace prefix.
-    private static func isRoot(_ head: [UInt8], at index: Int) -> Bool {
-        guard head[index] == UInt8(ascii: "<") else { return false }
-        let end = head[(index + 1)...].firstIndex { $0.isSpace || $0 == UInt8(ascii: ">") || $0 == slash } ?? head.count
-        let name = index + 1..<end
-        let local = (head[name].lastIndex(of: UInt8(ascii: ":")).map { $0 + 1 } ?? name.lowerBound)..<end
-        return head.matches(local, text: "MPD") || head.matches(local, text: "Patch")
+    private static func lookForRoot(_ head: [UInt8], at index: Int) -> Look {
+        guard head[index] == UInt8(ascii: "<") else { return .none }
+        let found = head[(index + 1)...].firstIndex { $0.isSpace || $0 == UInt8(ascii: ">") || $0 == slash }
+        let name = index + 1..<(found ?? head.count)
+        let local = (head[name].lastIndex(of: UInt8(ascii: ":")).map { $0 + 1 } ?? name.lowerBound)..<name.upperBound
+        if head.matches(local, text: "MPD") || head.matches(local, text: "Patch") { return .format(.dash) }
+        return found == nil ? .undecided : .none
     }
 }

@@ -78,16 +78,23 @@ public struct MediaResource: Sendable {
         return try await begin(wanted)
     }
 
-    /// Begins a look at the first bytes, up to `count`, to find out what the file is.
+    /// The first bytes that are stored, up to `count`, to find out what the file is; the origin is not asked.
     ///
-    /// It counts neither as a read nor as bytes given to a reader. Throws what
-    /// ``read(_:fields:directives:demand:onInterim:)`` throws.
-    package func look(
-        atFirst count: Int64, fields extra: HTTPFields, directives: CacheControl
-    ) async throws -> MediaRead {
+    /// It counts neither as a read nor as bytes given to a reader. Empty if nothing is stored.
+    package func storedBeginning(atMost count: Int64, fields extra: HTTPFields) async throws -> [UInt8] {
+        var directives = CacheControl()
+        (directives.onlyIfCached, directives.maxStale) = (true, .any)
         var look = wanted(.bounded(0..<count), by: request(extra), directives)
-        look.isCounted = false
-        return try await begin(look)
+        (look.isCounted, look.isUse, look.mayBreakOff) = (false, false, true)
+        var bytes: [UInt8] = []
+        do {
+            let read = try await begin(look)
+            defer { read.cancel() }
+            while let more = try await read.nextBytes() { bytes += more }
+        } catch let error as RepriseError where error.code == .notStored || error.code == .rangeNotSatisfiable {
+            return bytes
+        }
+        return bytes
     }
 
     private func wanted(

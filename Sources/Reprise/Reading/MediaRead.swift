@@ -58,6 +58,8 @@ public final class MediaRead: AsyncSequence, Sendable {
         var served = SourceBytes()
         var first, last: PieceSource?
         var isPastStore = false
+        /// Bytes that ``MediaRead/putBack(_:)`` returned, which come before the source's next ones.
+        var returned: [[UInt8]] = []
         /// Hears what was served once the read has ended.
         var onEnd: (@Sendable (SourceBytes, _ first: PieceSource?) -> Void)?
         /// Retains the cache until the read ends.
@@ -184,7 +186,9 @@ public final class MediaRead: AsyncSequence, Sendable {
 
     /// Whether the next piece must first come from the origin.
     public var mustWait: Bool {
-        switch state.withLock({ $0.source }) {
+        let (source, hasReturned) = state.withLock { ($0.source, !$0.returned.isEmpty) }
+        if hasReturned { return false }
+        return switch source {
         case .generation(let generation, let reader): generation.mustWait(reader)
         case .direct: true
         case .ended: false
@@ -208,7 +212,10 @@ public final class MediaRead: AsyncSequence, Sendable {
         // The cache is released outside the lock.
         let (source, before) = state.withLock { state in
             let (source, before) = (state.source, state)
-            if case .ended = source {} else { state.source = .ended(error) }
+            // With returned bytes, the read has not delivered everything although its source has ended.
+            let isOver = if case .ended = source { error == nil || state.returned.isEmpty } else { false }
+            if !isOver { state.source = .ended(error) }
+            if error != nil { state.returned = [] }
             (state.cache, state.onEnd) = (nil, nil)
             return (source, before)
         }
@@ -252,8 +259,20 @@ public final class MediaRead: AsyncSequence, Sendable {
         return try await advance()
     }
 
+    /// Returns bytes that ``nextBytes()`` has just delivered: they are delivered again before all others.
+    ///
+    /// For a consumer that has to know how a body begins before it knows what to do with it. They are counted once.
+    package func putBack(_ bytes: [[UInt8]]) {
+        state.withLock { state in
+            if case .ended(.some) = state.source { return }
+            state.returned = bytes.filter { !$0.isEmpty } + state.returned
+        }
+    }
+
     /// The next piece, for the consumer whose turn it is.
     private func advance() async throws -> MediaPiece? {
+        let returned = state.withLock { $0.returned.isEmpty ? nil : $0.returned.removeFirst() }
+        if let returned { return .memory(returned) }
         do {
             if let piece = try await step() { return piece }
             if request.rangeFallback != .keep { end(because: nil) }

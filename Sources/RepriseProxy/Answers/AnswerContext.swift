@@ -81,9 +81,9 @@ struct AnswerContext: Sendable {
                 of: range, fields: head.originFields, directives: request.directives))
     }
 
-    /// Begins a look at the first bytes of the file, up to `count`, which are not given to the client.
-    func look(atFirst count: Int64) async throws -> MediaRead {
-        try await resource.look(atFirst: count, fields: head.originFields, directives: request.directives)
+    /// The first bytes of the file that are stored, which are not given to the client.
+    func storedBeginning(atMost count: Int64) async throws -> [UInt8] {
+        try await resource.storedBeginning(atMost: count, fields: head.originFields)
     }
 
     /// Runs `wait`, before anything is sent, for as long as the player is patient.

@@ -4,44 +4,47 @@ import Reprise
 
 /// The answer to a GET or HEAD with a text in place of the body: the body is gathered, edited, and judged as a
 /// representation of its own.
+///
+/// To look at a body costs no request: its bytes stay in the read that brought them.
 struct EditedAnswer {
-    /// Number of bytes with which an editor is asked whether it accepts the body.
-    private static let beginning: Int64 = 4096
+    /// Number of bytes after which a body that the editor cannot judge is left alone.
+    private static let beginning = 4096
 
     let context: AnswerContext
     let editor: any BodyEditor
 
-    /// Whether the editor accepts the body.
-    ///
-    /// Looks at its beginning beside the read that is answered otherwise, which stays whole.
-    func isAccepted() async throws -> Bool {
+    /// Whether the editor accepts the body of `read`, which still delivers every byte.
+    func isAccepted(_ read: MediaRead) async throws -> Bool {
         guard editor.looksFirst else { return true }
-        let read: MediaRead
-        do {
-            read = try await context.look(atFirst: Self.beginning)
-        } catch let error as RepriseError where error.code == .rangeNotSatisfiable {
-            return false
+        guard read.beginsAtStart else { return try await isStoredAccepted(read.information) }
+        var (taken, bytes): ([[UInt8]], [UInt8]) = ([], [])
+        var verdict: Bool?
+        while verdict == nil, bytes.count < Self.beginning,
+            let more = try await context.promptly({ try await read.nextBytes() })
+        {
+            taken.append(more)
+            bytes += more.prefix(Self.beginning - bytes.count)
+            verdict = editor.accepts(bytes, of: read.information)
         }
-        defer { read.cancel() }
-        guard read.isOfRepresentation else { return false }
-        var bytes: [UInt8] = []
-        while bytes.count < Self.beginning, let more = try await read.nextBytes() { bytes += more }
-        return editor.accepts(Array(bytes.prefix(Int(Self.beginning))), of: read.information)
+        read.putBack(taken)
+        if verdict == nil, !read.isWhole { return try await isStoredAccepted(read.information) }
+        return verdict ?? false
     }
 
-    /// Returns whether the connection can take another request; `nil`, with nothing sent, if the body is too large.
+    /// Whether the editor accepts the stored body with this metadata; it does not if its beginning is not stored.
+    func isStoredAccepted(_ information: ContentInformation) async throws -> Bool {
+        guard editor.looksFirst else { return true }
+        let bytes = try await context.storedBeginning(atMost: Int64(Self.beginning))
+        return editor.accepts(bytes, of: information) ?? false
+    }
+
+    /// Returns whether the connection can take another request; `nil`, with nothing sent, if the body is too large:
+    /// `read`, which is one of the whole, still delivers every byte then.
     ///
-    /// Throws only while nothing has been sent. `begun` is used if it is a read of the whole, and ends in any case.
-    func send(_ begun: MediaRead? = nil) async throws -> Bool? {
-        let read: MediaRead
-        if let begun, begun.isWhole {
-            read = begun
-        } else {
-            begun?.cancel()
-            read = try await context.read(nil)
-        }
-        defer { read.cancel() }
+    /// Throws only while nothing has been sent.
+    func send(_ read: MediaRead) async throws -> Bool? {
         guard read.isOfRepresentation, let bytes = try await gather(read) else { return nil }
+        defer { read.cancel() }
         let outcome = context.outcome(of: read)
         let body = GatheredBody(
             bytes: bytes, information: read.information, resource: context.resource,
@@ -65,24 +68,31 @@ struct EditedAnswer {
         return try await answer.send()
     }
 
-    /// All bytes of `read`; `nil` if they are too many.
+    /// All bytes of `read`; `nil` if they are too many, which it still delivers then.
     private func gather(_ read: MediaRead) async throws -> [UInt8]? {
         guard read.count.map({ $0 <= editor.maximumLength }) != false else { return nil }
-        var bytes: [UInt8] = []
+        var (taken, count): ([[UInt8]], Int) = ([], 0)
         while let more = try await read.nextBytes() {
-            guard bytes.count + more.count <= editor.maximumLength else { return nil }
-            bytes += more
+            taken.append(more)
+            count += more.count
+            guard count <= editor.maximumLength else {
+                read.putBack(taken)
+                return nil
+            }
         }
-        return bytes
+        return Array(taken.joined())
     }
 }
 
 extension MediaRead {
     /// Whether this is a read of the whole representation.
-    fileprivate var isWhole: Bool {
+    var isWhole: Bool {
         passedThrough.map { $0.status == .ok } ?? (start == 0 && end == information.completeLength)
     }
 
+    /// Whether its first byte is the representation's.
+    fileprivate var beginsAtStart: Bool { passedThrough == nil ? start == 0 : isWhole }
+
     /// Whether the bytes are those of a representation, not of a page that says something else.
-    fileprivate var isOfRepresentation: Bool { passedThrough.map { $0.status == .ok } != false }
+    var isOfRepresentation: Bool { passedThrough.map { $0.status == .ok || $0.status == .partialContent } != false }
 }

@@ -22,20 +22,31 @@ struct HeadAnswer {
         }
     }
 
-    /// Sends the head of the text that replaces the body; `nil` if none does.
+    /// Sends the head of the text that replaces the stored body; `nil` if none does.
     private func sendEdited(_ information: ContentInformation) async throws -> Bool? {
         guard let editor = context.filter.editorOfText(information, at: context.resource.url) else { return nil }
         let answer = EditedAnswer(context: context, editor: editor)
-        return try await answer.isAccepted() ? try await answer.send() : nil
+        guard try await answer.isStoredAccepted(information) else { return nil }
+        let read = try await context.read(nil)
+        if let keepsAlive = try await answer.send(read) { return keepsAlive }
+        read.cancel()
+        return nil
     }
 
     private func relay() async throws -> Bool {
         guard !context.request.directives.onlyIfCached else {
             throw RepriseError(.notStored, "\(context.resource.url.redacted) is not stored.")
         }
-        let answer = try await context.resource.head(fields: context.head.originFields)
+        var answer = try await context.resource.head(fields: context.head.originFields)
         let information = ContentInformation(response: answer, completeLength: nil, rangesSupported: nil)
-        if answer.status == .ok, let keepsAlive = try await sendEdited(information) { return keepsAlive }
+        if answer.status == .ok,
+            let editor = context.filter.editorOfText(information, at: context.resource.url), !editor.looksFirst
+        {
+            // A GET would be answered with a text that has to be made to know its length and its tag; a HEAD may leave
+            // them out (RFC 9110 §9.3.2), and must not cost a GET.
+            answer.headerFields = EditedText.fields(inPlaceOf: answer.headerFields)
+            answer.headerFields[.contentLength] = nil
+        }
         let response = judged(answer)
         let reason = context.stored == nil ? CacheStatus.ForwardReason.uriMiss : .stale
         let passed = context.passed(

@@ -37,13 +37,10 @@ struct MediaAnswer {
         do {
             return try await context.promptly { try await context.read(range) }
         } catch let error as RepriseError where error.code == .rangeNotSatisfiable {
-            guard let information = context.stored?.information, try await edited(information) != nil else {
-                throw error
-            }
-            let read = try await context.read(nil)
-            guard filter.editorOfText(read.information, at: context.resource.url) == nil else { return read }
-            read.cancel()
-            throw error
+            guard let information = context.stored?.information,
+                let answer = edited(information), try await answer.isStoredAccepted(information)
+            else { throw error }
+            return try await context.read(nil)
         } catch let error as RepriseError where error.code == .notStored {
             // Players ask for all from an offset on, and play until it breaks off.
             guard let range, case .from = range else { throw error }
@@ -52,20 +49,26 @@ struct MediaAnswer {
     }
 
     /// The answer with a text in place of the body; `nil` if the body is sent as it is.
-    private func edited(_ information: ContentInformation) async throws -> EditedAnswer? {
+    private func edited(_ information: ContentInformation) -> EditedAnswer? {
         guard let editor = filter.editorOfText(information, at: context.resource.url) else {
             if information.isCoded { filter.noteCoded(information, at: context.resource.url) }
             return nil
         }
-        let answer = EditedAnswer(context: context, editor: editor)
-        return try await answer.isAccepted() ? answer : nil
+        return EditedAnswer(context: context, editor: editor)
     }
 
-    /// Sends the text that replaces the body of `read`, or the body without asking the filter again if the editor
-    /// leaves it alone; `nil` if the filter does.
+    /// Sends the text that replaces the body of `read`; `nil` if the body is sent as it is, all of which `read` still
+    /// delivers then.
     private func sendEdited(_ read: MediaRead) async throws -> Bool? {
-        guard let answer = try await edited(read.information) else { return nil }
-        if let keepsAlive = try await answer.send(read) { return keepsAlive }
+        guard read.isOfRepresentation, let answer = edited(read.information), try await answer.isAccepted(read) else {
+            return nil
+        }
+        if read.isWhole { return try await answer.send(read) }
+        read.cancel()
+        let whole = try await context.read(nil)
+        if whole.isWhole, let keepsAlive = try await answer.send(whole) { return keepsAlive }
+        whole.cancel()
+        // The range is one of the body, and not of a text in its place.
         let filter = PassThrough()
         return try await MediaAnswer(context: context, plan: context.plan(filter: filter), filter: filter).send()
     }

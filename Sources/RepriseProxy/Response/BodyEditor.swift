@@ -5,15 +5,14 @@ package protocol BodyEditor: Sendable {
     /// Length of the largest body that is gathered, in bytes; a larger one is sent as the origin sent it.
     var maximumLength: Int { get }
 
-    /// Whether ``accepts(_:)`` decides, because nothing else tells what the body is.
-    ///
-    /// Only for stored responses: a look at another one would cost a request.
+    /// Whether ``accepts(_:of:)`` decides, because nothing else tells what the body is.
     var looksFirst: Bool { get }
 
-    /// Whether a body with this beginning and metadata is edited.
+    /// Whether a body with this beginning and metadata is edited; `nil` if more of it decides.
     ///
-    /// Asked with the first 4,096 bytes, or with all bytes of a shorter body, and only if ``looksFirst`` is true.
-    func accepts(_ beginning: [UInt8], of information: ContentInformation) -> Bool
+    /// Asked with all bytes received so far, up to some 4,096, and only if ``looksFirst`` is true. A body that ends
+    /// undecided is not edited.
+    func accepts(_ beginning: [UInt8], of information: ContentInformation) -> Bool?
 
     /// The text to send, with a tag of its own; `nil` to send the body as the origin sent it.
     ///

@@ -9,9 +9,10 @@ struct EditedText {
     let information: ContentInformation
 
     /// Fields that describe the bytes of the original.
-    private static let ofTheOriginal = [
-        "Content-Digest", "Content-MD5", "Content-Range", "Digest", "ETag", "Last-Modified", "Repr-Digest",
-    ].compactMap { HTTPField.Name($0) }
+    private static let ofTheOriginal = Set(
+        [
+            "Content-Digest", "Content-MD5", "Content-Range", "Digest", "ETag", "Last-Modified", "Repr-Digest",
+        ].compactMap { HTTPField.Name($0) })
 
     init(_ bytes: [UInt8], inPlaceOf original: ContentInformation) {
         self.bytes = bytes
@@ -20,8 +21,13 @@ struct EditedText {
         information.rangesSupported = true
         // Only the tag: the text may change without the original, and then no date tells (RFC 9110 §8.8.2).
         information.validators = Validators(etag: Self.tag(of: bytes))
-        for name in Self.ofTheOriginal { information.fields[name] = nil }
+        information.fields = Self.fields(inPlaceOf: information.fields)
         self.information = information
+    }
+
+    /// The fields of the original, where they hold for the text.
+    static func fields(inPlaceOf original: HTTPFields) -> HTTPFields {
+        original.filter { !ofTheOriginal.contains($0.name) }
     }
 
     /// A strong tag: the same for the same bytes, whichever proxy made them.

@@ -15,7 +15,7 @@ struct NotingFilter: BodyFilter {
         var maximumLength: Int { editor.maximumLength }
         var looksFirst: Bool { editor.looksFirst }
 
-        func accepts(_ beginning: [UInt8], of information: ContentInformation) -> Bool {
+        func accepts(_ beginning: [UInt8], of information: ContentInformation) -> Bool? {
             editor.accepts(beginning, of: information)
         }
 

@@ -30,9 +30,8 @@ final class PlaylistFilter: BodyFilter {
         guard information.completeLength.map({ $0 <= limits.size }) != false else { return nil }
         let type = MediaType(information.mediaType)?.essence
         let isDeclared = PlaylistFormat.isDeclared(by: type, name: url.lastPathComponent)
-        // The beginning of a body that is not stored is not read to decide: the rest would need a second request.
-        let isVague = PlaylistFormat.isVague(type) && !information.generation.isEmpty
-        guard isDeclared || isVague && !url.namesMedia && !others.contains(information) else { return nil }
+        let isVague = PlaylistFormat.isVague(type) && !url.namesMedia
+        guard isDeclared || isVague && !others.contains(information) else { return nil }
         return PlaylistRewriter(
             isDeclared: isDeclared, limits: limits, variables: variables, notes: notes, texts: texts, tracks: tracks,
             others: others, onUneditable: onUneditable)

@@ -20,10 +20,14 @@ struct PlaylistRewriter: BodyEditor {
 
     var looksFirst: Bool { !isDeclared }
 
-    func accepts(_ beginning: [UInt8], of information: ContentInformation) -> Bool {
-        if PlaylistFormat(of: beginning) != nil { return true }
-        others.note(information)
-        return false
+    func accepts(_ beginning: [UInt8], of information: ContentInformation) -> Bool? {
+        switch PlaylistFormat.look(at: beginning) {
+        case .format: return true
+        case .undecided: return nil
+        case .none:
+            others.note(information)
+            return false
+        }
     }
 
     func edit(_ body: GatheredBody) async throws -> [UInt8]? {
