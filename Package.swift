@@ -83,7 +83,7 @@ let package = Package(
         .target(name: "Primitives", swiftSettings: strict),
         .target(name: "ByteRanges", swiftSettings: strict),
         .target(name: "HTTPSemantics", dependencies: [httpTypes], swiftSettings: strict),
-        .target(name: "Playlists", swiftSettings: strict),
+        .target(name: "Playlists", dependencies: ["Primitives"], swiftSettings: strict),
         .target(name: "MediaTiming", dependencies: ["ByteRanges"], swiftSettings: strict),
         .target(
             name: "Reprise",

@@ -27,6 +27,14 @@ package enum Playlist: Sendable {
         }
     }
 
+    /// The work that may be done with it.
+    package var budget: PlaylistBudget {
+        switch self {
+        case .hls(let list): list.budget
+        case .dash(let mpd): mpd.budget
+        }
+    }
+
     /// Every URI, in the order of the text.
     package var links: [Link] {
         switch self {

@@ -50,6 +50,20 @@ package struct PlaylistError: Error, Hashable, Sendable, CustomStringConvertible
         case endless
         /// What describes the segments is incomplete.
         case incompleteTemplate
+        /// The playlist stands for more than its ``PlaylistBudget`` allows.
+        case budgetExceeded
+        /// The task was canceled.
+        case canceled
+
+        /// Whether the text may be valid, but is more than is worked through.
+        package var isLimit: Bool {
+            switch self {
+            case .tooLarge, .tooManyLines, .lineTooLong, .tooManyLinks, .tooDeep, .tooManyElements, .tooManyKeys,
+                .expansionTooLong, .outputTooLong, .budgetExceeded:
+                true
+            default: false
+            }
+        }
     }
 
     /// What failed.

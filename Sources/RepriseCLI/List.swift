@@ -94,7 +94,8 @@ struct List: AsyncParsableCommand {
             if title.isStream || stored.outline != nil {
                 let format = stored.outline.map { "\($0.formatName) " } ?? ""
                 let keys = stored.outline?.lacksKeys == true ? ", keys not stored" : ""
-                text += "  (\(format)stream, \(stored.fileCount) \(stored.fileCount == 1 ? "file" : "files")\(keys))"
+                let obstacle = stored.outline?.obstacle == nil ? "" : ", too large a playlist to read"
+                text += "  (\(format)stream, \(stored.fileCount) \(stored.fileCount == 1 ? "file" : "files")\(keys)\(obstacle))"
             }
             return (title.key, Line(report: EntryReport(stored), text: text, isStored: stored.fileCount > 0))
         }
@@ -155,6 +156,8 @@ struct EntryReport: Encodable {
     var splicingHost: String?
     /// What it is the playlist of.
     var stream: StreamReport?
+    /// Why its playlist was not read to its end, so that nothing is known of its share.
+    var problem: String?
 
     init(_ entry: CacheEntry, spans: [[Int64]]? = nil) {
         url = entry.url.description
@@ -191,6 +194,7 @@ struct EntryReport: Encodable {
         plays = title.plays
         (name, tag, ownBytes) = (title.name, title.tag, title.ownBytes)
         (files, format) = (stored.fileCount, stored.outline?.formatName)
+        problem = stored.outline?.obstacle
     }
 
     /// A pin or a download of which nothing is stored.

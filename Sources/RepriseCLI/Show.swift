@@ -45,9 +45,16 @@ struct Show: AsyncParsableCommand {
             if json {
                 var report = EntryReport(entry, spans: stored.map { [$0.lowerBound, $0.upperBound] })
                 report.stream = stream.map { StreamReport($0) }
+                report.problem = stream?.obstacle
                 report.complete = stream?.isComplete ?? entry.isComplete
                 report.splicingHost = try inspector.splicingHost(of: entry)?.host
                 return try Terminal.printJSON(report)
+            }
+            if let stream, let obstacle = stream.obstacle {
+                try Terminal.print("\(entry.url)")
+                try Terminal.print(
+                    "\(stream.formatName) stream; its playlist was not read to its end. \(obstacle)")
+                return try showUnnamed(of: inspector.title(of: entry.key), besides: stream)
             }
             if let stream {
                 try StreamPicture(stream).print()

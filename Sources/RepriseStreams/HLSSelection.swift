@@ -57,7 +57,8 @@ struct HLSSelection {
         _ group: [Rendition], _ languages: StreamSelection.Languages, _ kind: Rendition.Kind
     ) throws(RepriseError) {
         let chosen = try WantedLanguages.choice(of: group, by: languages, kind)
-        for link in chosen.compactMap({ group[$0].link }) where !links.contains(link) { links.append(link) }
+        var known = Set(links)
+        for link in chosen.compactMap({ group[$0].link }) where known.insert(link).inserted { links.append(link) }
     }
 }
 

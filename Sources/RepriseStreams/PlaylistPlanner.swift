@@ -62,9 +62,10 @@ package struct PlaylistPlanner: StreamPlanner {
         listed.add(playlist, at: base)
         if case .hls(let list) = playlist {
             if list.kind == .media, list.media.targetDuration == nil { return nil }
+            var known: Set<ResourceURL> = []
             for link in list.links where link.kind.leadsToMediaPlaylist {
                 guard case .fetchable(let target) = list.target(of: link, base: base),
-                    let url = target.streamFile()?.url, let document = try stored(url)
+                    let url = target.streamFile()?.url, known.insert(url).inserted, let document = try stored(url)
                 else { continue }
                 let mediaBase = URIReference(document.url.description)
                 let context = HLSContext(url: mediaBase, imported: list.variables)
@@ -119,6 +120,7 @@ package struct PlaylistPlanner: StreamPlanner {
     /// The errors of playlists in the words of downloads.
     private static func reading<T>(_ work: () throws -> T) throws -> T {
         do { return try work() } catch let error as PlaylistError {
+            if error.code == .canceled { throw CancellationError() }
             throw RepriseError(.notDownloadable, "A playlist of the stream cannot be read: \(error.message)")
         }
     }
@@ -157,9 +159,13 @@ extension PlaylistPlanner {
 
         /// Adds what a representation consists of.
         mutating func add(_ mpd: MPD, path: MPD.Path, at base: URIReference) throws {
-            let initialization = mpd.initialization(of: path, base: base).map { [$0] } ?? []
-            for segment in try initialization + mpd.segments(of: path, base: base) {
-                try add(segment.target, extent: segment.extent)
+            let segments = try mpd.segments(of: path, base: base)
+            do {
+                if let map = mpd.initialization(of: path, base: base) { try add(map.target, extent: map.extent) }
+                for segment in segments { try add(segment.target, extent: segment.extent) }
+            } catch {
+                try mpd.budget.check()
+                throw error
             }
         }
 

@@ -40,7 +40,8 @@ package struct StoredTitle: Sendable {
     ) throws -> [T] {
         let untitled = StoredFiles(
             inspector, policy: policy, loaded: try inspector.untitledEntries(), looksUp: false)
-        if untitled.entries.contains(where: { StreamOutline($0, in: untitled) != nil }) {
+        let outlines = untitled.entries.lazy.compactMap { StreamOutline($0, in: untitled) }
+        if outlines.contains(where: { $0.obstacle == nil }) {
             // Stored before files were recorded as those of a stream: only all files together tell which ones are.
             return try allTogether(inspector, policy: policy).compactMap(transform)
         }

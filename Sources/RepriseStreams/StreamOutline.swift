@@ -17,6 +17,9 @@ package struct StreamOutline: Sendable {
     /// The files that its playlists name and that are stored, the playlists included.
     package private(set) var members: [CacheKey: CacheEntry] = [:]
 
+    /// Why its playlist was not read to its end, so that nothing is known of its tracks and its share; `nil` if it was.
+    package private(set) var obstacle: String?
+
     /// Number of bytes that are stored of its files.
     package var storedBytes: Int64 { members.values.reduce(0) { $0 + $1.storedBytes } }
 
@@ -33,13 +36,23 @@ package struct StreamOutline: Sendable {
     /// The tracks that the links of a multivariant playlist lead to, as indices in ``tracks``.
     private var tracksOfLinks: [Int: Int] = [:]
 
+    /// The indices of tracks by the URLs of their playlists.
+    private var tracksOfURLs: [String: Int] = [:]
+
     /// The outline of the stream whose playlist is `entry`; `nil` if that is no complete playlist, or names nothing.
     package init?(_ entry: CacheEntry, in files: StoredFiles) {
         guard let bytes = files.playlistBytes(of: entry) else { return nil }
         let base = URIReference((entry.information.finalURL ?? entry.url).description)
-        guard let playlist = try? Playlist(bytes, context: HLSContext(url: base)) else { return nil }
         self.entry = entry
         members[entry.key] = entry
+        let playlist: Playlist
+        do throws(PlaylistError) {
+            playlist = try Playlist(bytes, context: HLSContext(url: base))
+        } catch {
+            guard error.code.isLimit, let format = PlaylistFormat(of: bytes) else { return nil }
+            (self.format, obstacle) = (format, error.message)
+            return
+        }
         let files = files.named(asIn: entry.key)
         switch playlist {
         case .hls(let list):
@@ -48,6 +61,10 @@ package struct StreamOutline: Sendable {
         case .dash(let mpd):
             format = .dash
             add(mpd, base: base, in: files)
+        }
+        do throws(PlaylistError) { try playlist.budget.check() } catch {
+            (obstacle, tracks, storedShare) = (error.message, [], nil)
+            return
         }
         if tracks.isEmpty { return nil }
     }
@@ -109,7 +126,7 @@ package struct StreamOutline: Sendable {
         else { return }
         var track = track
         track.url = url.description
-        if let known = tracks.firstIndex(where: { $0.url == track.url }) {
+        if let known = tracksOfURLs[url.description] {
             // A rendition that is a variant, too: sound alone.
             if tracks[known].width == nil { tracks[known].become(track) }
             tracksOfLinks[link] = known
@@ -126,7 +143,7 @@ package struct StreamOutline: Sendable {
                 isLive = isLive || media.media.isLive
             }
         }
-        tracksOfLinks[link] = tracks.count
+        (tracksOfLinks[link], tracksOfURLs[url.description]) = (tracks.count, tracks.count)
         tracks.append(track)
     }
 

@@ -84,7 +84,7 @@ struct LanguageTrack {
         case .only(let wanted):
             // Sound that is part of the picture has no language to choose by.
             if tracks.isEmpty, needsOne { return [] }
-            var chosen: [Int] = []
+            var (chosen, known): ([Int], Set<Int>) = ([], [])
             for tag in wanted {
                 let found = tracks.indices.filter { tracks[$0].speaks(tag) }
                 guard !found.isEmpty else {
@@ -93,7 +93,7 @@ struct LanguageTrack {
                         .notDownloadable,
                         "The stream has no \(word) in \(tag)\(names.isEmpty ? "" : "; it has \(names)").")
                 }
-                chosen += found.filter { !chosen.contains($0) }
+                chosen += found.filter { known.insert($0).inserted }
             }
             return chosen
         }

@@ -22,54 +22,89 @@ package struct BasePaths: Sendable {
     package init(_ mpd: MPD) { self.mpd = mpd }
 
     /// The ways to the base of `link`, at least one and at most ``most``, the first alternatives first.
+    ///
+    /// Each representation that is looked at counts in the budget of the MPD; once that is exceeded, ways are missing.
     package mutating func paths(to link: Link) -> [Path] {
         if link.kind.ignoresBaseURL { return [[]] }
         let key = Key(scope: link.scope, kind: link.kind)
         if let paths = known[key] { return paths }
-        let paths = link.kind == .baseURL ? pathsAround(link.scope) : pathsBelow(link.scope, to: link.kind)
+        let paths = link.kind == .baseURL ? around(link.scope) : below(link.scope, to: link.kind)
+        _ = mpd.budget.allows(bytes: paths.reduce(0) { $0 + ($1.count + 8) * MemoryLayout<Int>.stride })
         known[key] = paths
         return paths
     }
 
     /// Through the levels outside of the one where a `BaseURL` stands.
-    private func pathsAround(_ scope: LinkScope) -> [Path] {
+    private func around(_ scope: LinkScope) -> [Path] {
         guard let period = scope.period else { return [[]] }
-        let period1 = mpd.periods[period]
-        guard let set = scope.adaptationSet else { return Self.product([mpd.baseURLs]) }
-        let set1 = period1.adaptationSets[set]
-        guard scope.representation != nil else { return Self.product([mpd.baseURLs, period1.baseURLs]) }
-        return Self.product([mpd.baseURLs, period1.baseURLs, set1.baseURLs])
+        guard let set = scope.adaptationSet else { return Self.extended([[]], by: mpd.baseURLs) }
+        let outer = outside(ofSetsIn: period)
+        return scope.representation == nil
+            ? outer : Self.extended(outer, by: mpd.periods[period].adaptationSets[set].baseURLs)
     }
 
     /// Through the levels around what stands in `scope`, and those further in that inherit it.
-    private func pathsBelow(_ scope: LinkScope, to kind: LinkKind) -> [Path] {
-        guard let period = scope.period else { return Self.product([mpd.baseURLs]) }
-        let outer = [mpd.baseURLs, mpd.periods[period].baseURLs]
+    private func below(_ scope: LinkScope, to kind: LinkKind) -> [Path] {
+        guard let period = scope.period else { return Self.extended([[]], by: mpd.baseURLs) }
+        let outer = outside(ofSetsIn: period)
         let sets = mpd.periods[period].adaptationSets
-        var result: [Path] = []
-        for (index, set) in sets.enumerated() where scope.adaptationSet.map({ $0 == index }) ?? true {
-            if scope.adaptationSet == nil, set.segments?.replaces(kind) == true { continue }
-            for (number, representation) in set.representations.enumerated()
-            where scope.representation.map({ $0 == number }) ?? true {
-                if scope.representation == nil, representation.segments?.replaces(kind) == true { continue }
-                for path in Self.product(outer + [set.baseURLs, representation.baseURLs])
-                where !result.contains(path) {
-                    result.append(path)
-                    if result.count == Self.most { return result }
-                }
+        guard let number = scope.adaptationSet else {
+            var found = Found()
+            for set in sets where mpd.budget.allows() && set.segments?.replaces(kind) != true {
+                add(set, outside: outer, to: kind, in: &found)
+                if found.isFull { break }
             }
+            return found.paths.isEmpty ? outer : found.paths
         }
-        if !result.isEmpty { return result }
-        let set = scope.adaptationSet.flatMap { sets.indices.contains($0) ? sets[$0].baseURLs : nil }
-        return Self.product(outer + [set ?? []])
+        guard let set = sets.indices.contains(number) ? sets[number] : nil else { return outer }
+        if let representation = scope.representation {
+            return Self.extended(
+                Self.extended(outer, by: set.baseURLs), by: set.representations[representation].baseURLs)
+        }
+        var found = Found()
+        add(set, outside: outer, to: kind, in: &found)
+        return found.paths.isEmpty ? Self.extended(outer, by: set.baseURLs) : found.paths
     }
 
-    /// One `BaseURL` of each level; an empty one changes nothing.
-    private static func product(_ levels: [[BaseURL]]) -> [Path] {
-        levels.reduce([[]]) { paths, level in
-            level.isEmpty
-                ? paths
-                : Array(paths.lazy.flatMap { path in level.map { path + ($0.link.map { [$0] } ?? []) } }.prefix(most))
+    /// Adds the ways to the representations of `set` that inherit a link of this kind.
+    private func add(_ set: AdaptationSet, outside outer: [Path], to kind: LinkKind, in found: inout Found) {
+        let inner = Self.extended(outer, by: set.baseURLs)
+        var isInnerKnown = false
+        for representation in set.representations where !found.isFull {
+            guard mpd.budget.allows() else { return }
+            if representation.segments?.replaces(kind) == true { continue }
+            if representation.baseURLs.isEmpty {
+                if !isInnerKnown { found.add(inner) }
+                isInnerKnown = true
+            } else {
+                found.add(Self.extended(inner, by: representation.baseURLs))
+            }
+        }
+    }
+
+    private func outside(ofSetsIn period: Int) -> [Path] {
+        Self.extended(Self.extended([[]], by: mpd.baseURLs), by: mpd.periods[period].baseURLs)
+    }
+
+    /// Each of `paths` with each `BaseURL` of the next level; an empty one changes nothing.
+    private static func extended(_ paths: [Path], by level: [BaseURL]) -> [Path] {
+        if level.isEmpty { return paths }
+        var result: [Path] = []
+        for path in paths {
+            for base in level.prefix(most - result.count) { result.append(path + (base.link.map { [$0] } ?? [])) }
+        }
+        return result
+    }
+
+    /// Different ways, in the order in which they were found.
+    private struct Found {
+        private(set) var paths: [Path] = []
+        private var known: Set<Path> = []
+
+        var isFull: Bool { paths.count == BasePaths.most }
+
+        mutating func add(_ more: [Path]) {
+            for path in more where !isFull && known.insert(path).inserted { paths.append(path) }
         }
     }
 }

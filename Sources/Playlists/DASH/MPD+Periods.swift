@@ -4,7 +4,7 @@ extension MPD {
     /// It is as long as the period, in whole seconds, rounded up: ffmpeg reads no fractions of a duration, and would
     /// leave out the last segment. Throws `misplacedEdit` if a period lies in another one.
     package func presentation(ofPeriod index: Int) throws(PlaylistError) -> [UInt8] {
-        var editor = PlaylistEditor(bytes)
+        var editor = PlaylistEditor(bytes, within: budget)
         for (other, period) in periods.enumerated() where other != index { try editor.remove(period.element) }
         if let start = periods[index].startAttribute { try editor.remove(start) }
         if let duration = duration(ofPeriod: index), let contentStart {

@@ -25,13 +25,14 @@ extension MPD {
 
     /// The base of a representation's links: one `BaseURL` of each level, against the URL of the MPD (§5.6).
     ///
-    /// Of alternatives the one at index `alternative` counts, or the last if there are fewer.
+    /// Of alternatives the one at index `alternative` counts, or the last if there are fewer. Once the budget is
+    /// exceeded, links lead nowhere from what is returned.
     package func baseURL(of path: Path, base: URIReference, alternative: Int = 0) -> URIReference {
         guard let (period, set, representation) = levels(path) else { return base }
         var result = base
         for level in [baseURLs, period.baseURLs, set.baseURLs, representation.baseURLs] where !level.isEmpty {
             guard let link = level[min(max(0, alternative), level.count - 1)].link else { continue }
-            result = reference(of: links[link]).resolved(against: result)
+            result = (try? budget.resolve(reference(of: links[link]), against: result)) ?? result
         }
         return result
     }
@@ -42,63 +43,65 @@ extension MPD {
             return nil
         }
         let base = baseURL(of: path, base: base)
-        var (uri, extent): (URIReference?, ByteExtent) = (nil, .whole)
+        var (target, extent): (LinkTarget?, ByteExtent) = (nil, .whole)
         // As ffmpeg and GStreamer do, wherever the two stand.
         if let index = information.initializationTemplate {
-            let values = SegmentTemplate.Values(
-                representationID: representation.id, bandwidth: representation.bandwidth ?? 0, number: 0, time: 0)
-            uri = URIReference(bytes: SegmentTemplate(links[index].value(in: bytes)).expanded(values))
+            do throws(PlaylistError) {
+                target = try template(index, of: representation).target(
+                    number: 0, time: 0, base: base, within: budget)
+            } catch {
+                target = .leftAlone(.unreadable(error.code))
+            }
         } else if let resource = information.initialization {
-            uri = resource.link.map { reference(of: links[$0]) } ?? URIReference("")
-            extent = resource.extent
+            let uri = resource.link.map { reference(of: links[$0]) } ?? URIReference("")
+            (target, extent) = (budget.target(of: uri, base: base), resource.extent)
         }
-        return uri.map {
-            DASHSegment(target: LinkTarget($0, base: base), extent: extent, number: 0, start: 0, duration: nil)
-        }
+        return target.map { DASHSegment(target: $0, extent: extent, number: 0, start: 0, duration: nil) }
     }
 
-    /// The media segments of a representation, in order, at most `limit`.
+    /// The media segments of a representation, in order, at most `limit`; they are counted here, and made later.
     ///
     /// Throws `endless` if there are more, or if nothing says when they end: a template with `@duration` and no
     /// duration of the period, or a last run with `@r="-1"` in such a period. Throws `incompleteTemplate` if
-    /// durations, a pattern or the representation itself are missing.
+    /// durations, a pattern or the representation itself are missing, `expansionTooLong` if each link would be longer
+    /// than ``PlaylistLimits/linkLength``, and `budgetExceeded`.
     package func segments(
         of path: Path, base: URIReference, limit: Int = 100_000
-    ) throws(PlaylistError) -> [DASHSegment] {
+    ) throws(PlaylistError) -> DASHSegments {
+        try budget.spend()
         guard let (_, _, representation) = levels(path) else {
             throw PlaylistError(.incompleteTemplate, "There is no such representation.")
         }
         let base = baseURL(of: path, base: base)
-        let whole = DASHSegment(
-            target: LinkTarget(URIReference(""), base: base), extent: .whole, number: 1, start: 0,
-            duration: duration(ofPeriod: path.period))
-        guard let information = segmentInformation(of: path), information.kind != .base else { return [whole] }
-        let clock = SegmentClock(information, periodDuration: duration(ofPeriod: path.period))
-        switch information.kind {
-        case .base: return [whole]
-        case .list:
+        let information = segmentInformation(of: path)
+        let clock = information.map { SegmentClock($0, periodDuration: duration(ofPeriod: path.period)) }
+        guard let information, let clock, information.kind != .base else {
+            let file = DASHSegment(
+                target: budget.target(of: URIReference(""), base: base), extent: .whole, number: 1, start: 0,
+                duration: duration(ofPeriod: path.period))
+            return DASHSegments(mpd: self, base: base, source: .file(file))
+        }
+        if information.kind == .list {
             guard information.remote == nil, let urls = information.segmentURLs else {
                 throw PlaylistError(.incompleteTemplate, "The list of segments lies elsewhere, or is empty.")
             }
-            let slots = try clock.slots(count: urls.count, limit: limit)
-            return zip(urls, slots).map { resource, slot in
-                let uri = resource.link.map { reference(of: links[$0]) } ?? URIReference("")
-                return slot.segment(LinkTarget(uri, base: base), extent: resource.extent)
-            }
-        case .template:
-            guard let media = information.media else {
-                throw PlaylistError(.incompleteTemplate, "The template has no @media.")
-            }
-            let template = SegmentTemplate(links[media].value(in: bytes))
-            let slots = try clock.slots(count: nil, limit: template.namesSegments ? limit : 1)
-            return slots.map { slot in
-                let values = SegmentTemplate.Values(
-                    representationID: representation.id, bandwidth: representation.bandwidth ?? 0, number: slot.number,
-                    time: slot.time)
-                return slot.segment(
-                    LinkTarget(URIReference(bytes: template.expanded(values)), base: base), extent: .whole)
-            }
+            let slots = try clock.slots(count: urls.count, limit: limit, within: budget)
+            return DASHSegments(mpd: self, base: base, source: .list(urls, slots))
         }
+        guard let media = information.media else {
+            throw PlaylistError(.incompleteTemplate, "The template has no @media.")
+        }
+        let template = try template(media, of: representation)
+        let slots = try clock.slots(count: nil, limit: template.namesSegments ? limit : 1, within: budget)
+        return DASHSegments(mpd: self, base: base, source: .template(template, slots))
+    }
+
+    /// The pattern at a link, with what is the same for all segments of a representation put in.
+    private func template(_ link: Int, of representation: Representation) throws(PlaylistError) -> SegmentTemplate {
+        let pattern = links[link].value(in: bytes)
+        try budget.spend(bytes: pattern.count + representation.id.utf8.count)
+        return try SegmentTemplate(pattern).filled(
+            representationID: representation.id, bandwidth: representation.bandwidth ?? 0, within: budget)
     }
 
     /// The identifiers of a pattern that make the names of one representation's segments differ, such as

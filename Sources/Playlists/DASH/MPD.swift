@@ -29,6 +29,8 @@ package struct MPD: Sendable {
 
     /// The text.
     package let bytes: [UInt8]
+    /// The work that may be done with it, of which reading it was a part.
+    package let budget: PlaylistBudget
     /// The root element.
     package internal(set) var root = Root.presentation
     /// `@type="dynamic"`: the description changes.
@@ -74,12 +76,12 @@ package struct MPD: Sendable {
     /// such documents, and when a limit is exceeded.
     package init(_ bytes: [UInt8], limits: PlaylistLimits = PlaylistLimits()) throws(PlaylistError) {
         try limits.check(size: bytes.count)
-        var parser = try MPDParser(bytes, limits: limits)
+        var parser = try MPDParser(bytes, budget: PlaylistBudget(limits, forInput: bytes.count))
         self = try parser.parse()
     }
 
     /// An empty description over a text.
-    init(reading bytes: [UInt8]) { self.bytes = bytes }
+    init(reading bytes: [UInt8], within budget: PlaylistBudget) { (self.bytes, self.budget) = (bytes, budget) }
 
     /// The link as it must be resolved: references to characters decoded, bytes beyond ASCII percent-encoded.
     package func reference(of link: Link) -> URIReference { URIReference(bytes: link.value(in: bytes)) }
@@ -87,11 +89,13 @@ package struct MPD: Sendable {
     /// Where the link leads from `base`, which is the base of its own element.
     package func target(of link: Link, base: URIReference) -> LinkTarget {
         if let obstacle = link.obstacle { return .leftAlone(.unreadable(obstacle)) }
-        return LinkTarget(reference(of: link), base: base)
+        return budget.target(of: reference(of: link), base: base)
     }
 
     /// The URI at the end of a way through `BaseURL` elements, in a document that came from `documentURL` (§5.6.4).
+    ///
+    /// Once the budget is exceeded, links lead nowhere from what is returned.
     package func base(along path: BasePaths.Path, documentURL: URIReference) -> URIReference {
-        path.reduce(documentURL) { reference(of: links[$1]).resolved(against: $0) }
+        path.reduce(documentURL) { (try? budget.resolve(reference(of: links[$1]), against: $0)) ?? $0 }
     }
 }

@@ -1,11 +1,15 @@
 /// Builds an MPD out of its elements; what stands where it does not belong adds links only.
 struct MPDBuilder {
     private var mpd: MPD
+    private let budget: PlaylistBudget
     private var segments = SegmentInformationReader()
     /// `@serviceLocation` of the open `BaseURL`.
     private var serviceLocation: String?
 
-    init(_ bytes: [UInt8]) { mpd = MPD(reading: bytes) }
+    init(_ bytes: [UInt8], budget: PlaylistBudget) {
+        mpd = MPD(reading: bytes, within: budget)
+        self.budget = budget
+    }
 
     /// The description, once everything is read.
     func finish(links: [Link]) -> MPD {
@@ -39,11 +43,15 @@ struct MPDBuilder {
         }
         switch (element, parent) {
         case (.mpd, nil): readRoot(attributes)
-        case (.period, .mpd): mpd.periods.append(period(attributes, at: place, remote: remote))
+        case (.period, .mpd):
+            try budget.keep(Period.self)
+            mpd.periods.append(period(attributes, at: place, remote: remote))
         case (.adaptationSet, .period):
+            try budget.keep(AdaptationSet.self)
             let set = adaptationSet(attributes, at: place, remote: remote)
             withPeriod { $0.adaptationSets.append(set) }
         case (.representation, .adaptationSet):
+            try budget.keep(Representation.self)
             let representation = representation(attributes, at: place)
             withSet { set in
                 var representation = representation
@@ -96,11 +104,14 @@ struct MPDBuilder {
     }
 
     /// The text of an element is known.
-    mutating func setText(_ element: MPDElement, link: Int?, inside parent: MPDElement?) {
+    mutating func setText(
+        _ element: MPDElement, link: Int?, inside parent: MPDElement?
+    ) throws(PlaylistError) {
         switch (element, parent) {
         case (.location, .mpd): if let link { mpd.locations.append(link) }
         case (.patchLocation, .mpd): if let link { mpd.patchLocations.append(link) }
         case (.baseURL, let parent?):
+            try budget.keep(BaseURL.self)
             let base = BaseURL(link: link, serviceLocation: serviceLocation)
             serviceLocation = nil
             switch parent {

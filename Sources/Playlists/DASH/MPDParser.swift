@@ -28,10 +28,10 @@ struct MPDParser {
     private var rootPrefix: Range<Int> = 0..<0
     private var collected: Collected?
 
-    init(_ bytes: [UInt8], limits: PlaylistLimits) throws(PlaylistError) {
-        text = MPDText(bytes, limits: limits)
-        tokens = try XMLTokenizer(bytes, limits: limits)
-        builder = MPDBuilder(bytes)
+    init(_ bytes: [UInt8], budget: PlaylistBudget) throws(PlaylistError) {
+        text = MPDText(bytes, budget: budget)
+        tokens = try XMLTokenizer(bytes, budget: budget)
+        builder = MPDBuilder(bytes, budget: budget)
     }
 
     /// Reads to the end.
@@ -69,12 +69,13 @@ struct MPDParser {
         collected = nil
         text.scope = open.last?.scope ?? LinkScope()
         let attributes = try MPDAttributes(tag, in: text.bytes)
+        try text.budget.spend(steps: attributes.all.count)
         try builder.start(
             element, at: tag.whole, attributes: attributes, inside: open.last?.element, in: &text)
         if let kind = element.textKind, !tag.isEmpty {
             collected = Collected(kind: kind, depth: open.count)
         } else if element.textKind != nil {
-            setText(element, link: nil)
+            try setText(element, link: nil)
         }
         if tag.isEmpty {
             builder.end(element, at: tag.whole)
@@ -119,14 +120,14 @@ struct MPDParser {
                 try text.addLink(collected.kind, at: place, in: collected.hasSections ? .xmlSections : .xmlText)
             }
             if let link, let link { text.setElement(last.start..<tokens.position, of: link) }
-            setText(last.element, link: link ?? nil)
+            try setText(last.element, link: link ?? nil)
         }
         builder.end(last.element, at: last.start..<tokens.position)
     }
 
     /// The text of an element in the innermost open one is known.
-    private mutating func setText(_ element: MPDElement, link: Int?) {
-        builder.setText(element, link: link, inside: open.last?.element)
+    private mutating func setText(_ element: MPDElement, link: Int?) throws(PlaylistError) {
+        try builder.setText(element, link: link, inside: open.last?.element)
     }
 
     /// A piece of text.

@@ -1,12 +1,14 @@
 /// The text that an MPD is read from, and the links found in it.
 struct MPDText {
     let bytes: [UInt8]
-    let limits: PlaylistLimits
+    let budget: PlaylistBudget
     private(set) var links: [Link] = []
     /// Where the next link stands.
     var scope = LinkScope()
 
-    init(_ bytes: [UInt8], limits: PlaylistLimits) { (self.bytes, self.limits) = (bytes, limits) }
+    init(_ bytes: [UInt8], budget: PlaylistBudget) { (self.bytes, self.budget) = (bytes, budget) }
+
+    var limits: PlaylistLimits { budget.limits }
 
     /// Adds a link and returns its index; `nil` if nothing but white space is there.
     mutating func addLink(
@@ -17,6 +19,7 @@ struct MPDText {
         guard links.count < limits.links else {
             throw PlaylistError(.tooManyLinks, "There are more than \(limits.links) links.", at: place.lowerBound)
         }
+        try budget.keep(Link.self)
         var link = Link(kind, at: place, in: context)
         link.scope = scope
         if context == .xmlSections {

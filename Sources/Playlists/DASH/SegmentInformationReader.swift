@@ -23,7 +23,9 @@ struct SegmentInformationReader {
             open?.remote = remote
         case .segmentBase: begin(.base, attributes: attributes, inside: parent)
         case .segmentTimeline: open?.timeline = []
-        case .run: addRun(attributes)
+        case .run:
+            try text.budget.keep(SegmentInformation.Run.self)
+            addRun(attributes)
         case .segmentURL: try addSegmentURL(attributes, in: &text)
         case .initialization:
             let resource = try resource(.map, attributes: attributes, in: &text)
@@ -70,6 +72,7 @@ struct SegmentInformationReader {
     private mutating func addSegmentURL(
         _ attributes: MPDAttributes, in text: inout MPDText
     ) throws(PlaylistError) {
+        try text.budget.keep(SegmentInformation.Resource.self)
         var resource = SegmentInformation.Resource()
         resource.link = try link(.segment, name: "media", attributes: attributes, in: &text)
         resource.extent = attributes.extent("mediaRange") ?? .whole

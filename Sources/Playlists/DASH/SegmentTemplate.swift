@@ -1,13 +1,5 @@
 /// A pattern with identifiers between dollar signs (ISO/IEC 23009-1 §5.3.9.4.4).
 struct SegmentTemplate {
-    /// What is put in.
-    struct Values {
-        var representationID: String
-        var bandwidth: Int64
-        var number: Int64
-        var time: Int64
-    }
-
     private enum Piece {
         case literal(ArraySlice<UInt8>)
         case representationID
@@ -63,22 +55,57 @@ struct SegmentTemplate {
         width == 1 ? "" : "%0\(width)d"
     }
 
-    /// The link for these values.
-    func expanded(_ values: Values) -> [UInt8] {
-        var result: [UInt8] = []
+    /// The pattern in which only numbers and times are left.
+    ///
+    /// Throws `expansionTooLong` if each link would be longer than ``PlaylistLimits/linkLength``, and `budgetExceeded`.
+    func filled(
+        representationID: String, bandwidth: Int64, within budget: PlaylistBudget
+    ) throws(PlaylistError) -> SegmentTemplate {
+        var result = SegmentTemplate([])
+        var literal: [UInt8] = []
+        var count = 0
         for piece in pieces {
             switch piece {
-            case .literal(let bytes): result += bytes
-            case .representationID: result += values.representationID.utf8
-            case .number(let width): append(values.number, width: width, to: &result)
-            case .bandwidth(let width): append(values.bandwidth, width: width, to: &result)
-            case .time(let width): append(values.time, width: width, to: &result)
+            case .literal(let bytes): literal += bytes
+            case .representationID: literal += representationID.utf8
+            case .bandwidth(let width): Self.append(bandwidth, width: width, to: &literal)
+            case .number, .time:
+                count += literal.count + 1
+                if !literal.isEmpty { result.pieces.append(.literal(literal[...])) }
+                literal = []
+                result.pieces.append(piece)
+            }
+            guard count + literal.count <= budget.limits.linkLength else {
+                try budget.spend(bytes: count + literal.count)
+                throw PlaylistError(
+                    .expansionTooLong, "A template stands for links longer than \(budget.limits.linkLength) bytes.")
             }
         }
+        if !literal.isEmpty { result.pieces.append(.literal(literal[...])) }
+        try budget.spend(bytes: count + literal.count)
         return result
     }
 
-    private func append(_ number: Int64, width: Int, to result: inout [UInt8]) {
+    /// Where the segment of this number and time is; unreadable if its link is longer than
+    /// ``PlaylistLimits/linkLength``, or the budget is exceeded.
+    ///
+    /// Only of a pattern that is filled.
+    func target(number: Int64, time: Int64, base: URIReference, within budget: PlaylistBudget) -> LinkTarget {
+        guard budget.allows(steps: pieces.count) else { return .leftAlone(.unreadable(.budgetExceeded)) }
+        var link: [UInt8] = []
+        for piece in pieces {
+            switch piece {
+            case .literal(let bytes): link += bytes
+            case .number(let width): Self.append(number, width: width, to: &link)
+            case .time(let width): Self.append(time, width: width, to: &link)
+            case .representationID, .bandwidth: break
+            }
+            guard link.count <= budget.limits.linkLength else { return .leftAlone(.unreadable(.expansionTooLong)) }
+        }
+        return budget.target(of: URIReference(bytes: link), base: base)
+    }
+
+    private static func append(_ number: Int64, width: Int, to result: inout [UInt8]) {
         let digits = Array(String(number).utf8)
         for _ in digits.count..<max(width, digits.count) { result.append(UInt8(ascii: "0")) }
         result += digits

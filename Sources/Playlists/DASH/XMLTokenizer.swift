@@ -15,13 +15,13 @@ struct XMLTokenizer {
     }
 
     private let bytes: [UInt8]
-    private let limits: PlaylistLimits
+    private let budget: PlaylistBudget
     /// Where the next token begins.
     private(set) var position = 0
 
     /// Throws for encodings other than UTF-8, which a byte order mark or a NUL tells (XML 1.0 Appendix F).
-    init(_ bytes: [UInt8], limits: PlaylistLimits) throws(PlaylistError) {
-        (self.bytes, self.limits) = (bytes, limits)
+    init(_ bytes: [UInt8], budget: PlaylistBudget) throws(PlaylistError) {
+        (self.bytes, self.budget) = (bytes, budget)
         if bytes.hasPrefix("\u{FEFF}", at: 0) { position = 3 }
         let isUTF16 = bytes.count > 1 && (bytes[0] == 0xFE && bytes[1] == 0xFF || bytes[0] == 0xFF && bytes[1] == 0xFE)
         if isUTF16 || bytes.prefix(4).contains(0) {
@@ -31,6 +31,13 @@ struct XMLTokenizer {
 
     /// The next token; `nil` at the end.
     mutating func next() throws(PlaylistError) -> Token? {
+        let start = position
+        let token = try read()
+        try budget.spend(steps: 1 + (position - start) / PlaylistBudget.bytesPerScanningStep)
+        return token
+    }
+
+    private mutating func read() throws(PlaylistError) -> Token? {
         while position < bytes.count {
             let start = position
             guard bytes[start] == UInt8(ascii: "<") else {
@@ -81,6 +88,7 @@ struct XMLTokenizer {
 
     /// Offset of the `>` that is not inside a quoted value.
     private func tagEnd(from start: Int) throws(PlaylistError) -> Int {
+        let limits = budget.limits
         var quote: UInt8 = 0
         for index in start + 1..<bytes.count {
             let byte = bytes[index]

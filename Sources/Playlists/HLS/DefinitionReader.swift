@@ -7,7 +7,7 @@ struct DefinitionReader {
     /// Defines the variable of one tag, or notes why it cannot be defined.
     ///
     /// A value is taken as written: references in it are not expanded, neither here nor where the variable is used.
-    func read(_ value: Range<Int>, in text: inout HLSText) {
+    func read(_ value: Range<Int>, in text: inout HLSText) throws(PlaylistError) {
         var attributes = AttributeReader(text.bytes, at: value)
         var (name, content): ([UInt8]?, [UInt8]?)
         var (imported, parameter): ([UInt8]?, [UInt8]?)
@@ -33,6 +33,7 @@ struct DefinitionReader {
                 text.note(.undefinedVariable, "The imported variable is not known.")
             }
         case (nil, nil, nil, let parameter?):
+            try text.budget.spend(bytes: context.url?.bytes.count ?? 0)
             if let value = context.url?.queryValue(parameter), !value.isEmpty {
                 text.queryVariables.append(QueryVariable(place: parameterPlace, name: parameter, value: value))
                 define(parameter, as: value, in: &text)

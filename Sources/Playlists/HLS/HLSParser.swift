@@ -9,10 +9,10 @@ struct HLSParser {
     private var hasMultivariantTag = false
     private var hasMediaTag = false
 
-    init(_ bytes: [UInt8], context: HLSContext, limits: PlaylistLimits) {
-        text = HLSText(bytes, limits: limits)
-        lines = LineReader(bytes, limits: limits)
-        playlist = HLSPlaylist(reading: bytes)
+    init(_ bytes: [UInt8], context: HLSContext, budget: PlaylistBudget) {
+        text = HLSText(bytes, budget: budget)
+        lines = LineReader(bytes, budget: budget)
+        playlist = HLSPlaylist(reading: bytes, within: budget)
         self.context = context
     }
 
@@ -62,17 +62,17 @@ struct HLSParser {
         case .media:
             hasMediaTag = true
             try media.read(tag, value: value, in: &text)
-        default: readCommon(tag, value: value)
+        default: try readCommon(tag, value: value)
         }
     }
 
     /// Tags of both kinds of playlist (rfc8216bis §4.4.1, §4.4.2).
-    private mutating func readCommon(_ tag: HLSTag, value: Range<Int>) {
+    private mutating func readCommon(_ tag: HLSTag, value: Range<Int>) throws(PlaylistError) {
         switch tag {
         case .version: if let number = text.integer(value) { playlist.version = number }
         case .independentSegments: playlist.hasIndependentSegments = true
         case .start: readStart(value)
-        case .define: DefinitionReader(context).read(value, in: &text)
+        case .define: try DefinitionReader(context).read(value, in: &text)
         default: break
         }
     }

@@ -27,6 +27,8 @@ package struct HLSPlaylist: Sendable {
 
     /// The text.
     package let bytes: [UInt8]
+    /// The work that may be done with it, of which reading it was a part.
+    package let budget: PlaylistBudget
     /// The kind, by its tags.
     package internal(set) var kind = Kind.untyped
     /// `EXT-X-VERSION`; 1 without the tag.
@@ -60,12 +62,13 @@ package struct HLSPlaylist: Sendable {
         guard PlaylistFormat(of: bytes) == .hls else {
             throw PlaylistError(.notAPlaylist, "The text does not begin with #EXTM3U.")
         }
-        var parser = HLSParser(bytes, context: context, limits: limits)
+        var parser = HLSParser(
+            bytes, context: context, budget: PlaylistBudget(limits, forInput: bytes.count))
         self = try parser.parse()
     }
 
     /// An empty list over a text.
-    init(reading bytes: [UInt8]) { self.bytes = bytes }
+    init(reading bytes: [UInt8], within budget: PlaylistBudget) { (self.bytes, self.budget) = (bytes, budget) }
 
     /// A part of the text, such as an attribute; bytes that are not UTF-8 become U+FFFD.
     package func text(_ place: Range<Int>) -> String { bytes.text(place) }
@@ -85,7 +88,7 @@ package struct HLSPlaylist: Sendable {
     /// Where the link leads in a playlist that came from `base`.
     package func target(of link: Link, base: URIReference) -> LinkTarget {
         if let obstacle = link.obstacle { return .leftAlone(.unreadable(obstacle)) }
-        return LinkTarget(reference(of: link), base: base)
+        return budget.target(of: reference(of: link), base: base)
     }
 }
 

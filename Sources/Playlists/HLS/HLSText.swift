@@ -1,7 +1,7 @@
 /// The text that the readers of tags share: its links, its variables, its faults, and the line that is being read.
 struct HLSText {
     let bytes: [UInt8]
-    let limits: PlaylistLimits
+    let budget: PlaylistBudget
     /// The line being read.
     var line = LineReader.Line(content: 0..<0, whole: 0..<0)
     /// Its number, from 1.
@@ -12,10 +12,12 @@ struct HLSText {
     private(set) var problems: [PlaylistError] = []
     private var expander: VariableExpander
 
-    init(_ bytes: [UInt8], limits: PlaylistLimits) {
-        (self.bytes, self.limits) = (bytes, limits)
-        expander = VariableExpander(limits: limits, count: bytes.count)
+    init(_ bytes: [UInt8], budget: PlaylistBudget) {
+        (self.bytes, self.budget) = (bytes, budget)
+        expander = VariableExpander(budget, count: bytes.count)
     }
+
+    var limits: PlaylistLimits { budget.limits }
 
     /// Variables of the lines read so far.
     var variables: Variables { expander.variables }
@@ -49,6 +51,7 @@ struct HLSText {
             throw PlaylistError(
                 .tooManyLinks, "There are more than \(limits.links) links.", at: place.lowerBound, line: lineNumber)
         }
+        try budget.keep(Link.self)
         var link = Link(kind, at: place, in: context, extent: extent)
         let (hasControl, mayExpand) = bytes[place].withUnsafeBufferPointer { text in
             var (hasControl, hasBrace) = (false, false)

@@ -1,6 +1,7 @@
 /// Reads `EXT-X-KEY` and `EXT-X-SESSION-KEY` (rfc8216bis §4.4.4.4, §4.4.6.5).
 enum KeyReader {
     static func read(_ value: Range<Int>, kind: LinkKind, in text: inout HLSText) throws(PlaylistError) -> Key {
+        try text.budget.keep(Key.self)
         var key = Key(line: text.line.whole)
         var attributes = AttributeReader(text.bytes, at: value)
         while let attribute = attributes.next() {

@@ -11,14 +11,14 @@ struct LineReader {
     }
 
     private let bytes: [UInt8]
-    private let limits: PlaylistLimits
+    private let budget: PlaylistBudget
     private var position = 0
     /// Number of the line read last, from 1.
     private(set) var number = 0
 
-    init(_ bytes: [UInt8], limits: PlaylistLimits) {
+    init(_ bytes: [UInt8], budget: PlaylistBudget) {
         self.bytes = bytes
-        self.limits = limits
+        self.budget = budget
         if bytes.hasPrefix("\u{FEFF}", at: 0) { position = 3 }
     }
 
@@ -28,6 +28,7 @@ struct LineReader {
         let count = bytes.count
         guard start < count else { return nil }
         number += 1
+        let limits = budget.limits
         guard number <= limits.lines else {
             throw PlaylistError(.tooManyLines, "There are more than \(limits.lines) lines.", at: start, line: number)
         }
@@ -41,6 +42,7 @@ struct LineReader {
             throw PlaylistError(
                 .lineTooLong, "The line is longer than \(limits.lineLength) bytes.", at: start, line: number)
         }
+        try budget.spend(steps: 1 + (end - start) / PlaylistBudget.bytesPerScanningStep)
         position = min(end + 1, count)
         if end + 1 < count, bytes[end] == 0x0D, bytes[end + 1] == 0x0A { position = end + 2 }
         return Line(content: bytes.trimmed(start..<end), whole: start..<position)

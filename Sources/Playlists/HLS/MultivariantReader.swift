@@ -39,9 +39,11 @@ struct MultivariantReader {
     private func variant(
         _ value: Range<Int>, kind: LinkKind?, in text: inout HLSText
     ) throws(PlaylistError) -> Variant {
+        try text.budget.keep(Variant.self)
         var variant = Variant(tagLine: text.line.whole)
         var attributes = AttributeReader(text.bytes, at: value)
         while let attribute = attributes.next() {
+            try text.budget.keep(AttributeSpan.self)
             variant.attributes.append(attribute)
             let place = attribute.value
             switch text.name(attribute) {
@@ -81,9 +83,11 @@ struct MultivariantReader {
     }
 
     private func rendition(_ value: Range<Int>, in text: inout HLSText) throws(PlaylistError) -> Rendition {
+        try text.budget.keep(Rendition.self)
         var rendition = Rendition(line: text.line.whole)
         var attributes = AttributeReader(text.bytes, at: value)
         while let attribute = attributes.next() {
+            try text.budget.keep(AttributeSpan.self)
             rendition.attributes.append(attribute)
             switch text.name(attribute) {
             case "URI": rendition.link = try text.addLink(.rendition, attribute: attribute) ?? rendition.link

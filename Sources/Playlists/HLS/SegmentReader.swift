@@ -51,6 +51,7 @@ struct SegmentReader {
         guard let link = try text.addLink(areImages ? .image : .segment, at: line.content, in: .line, extent: extent)
         else { return }
         if case .unplaced = extent { noteUnplaced(&text) }
+        try text.budget.keep(Segment.self)
         var segment = Segment(link: link, uriLine: line.whole)
         segment.duration = pending.duration ?? 0
         segment.discontinuitySequence = discontinuities
@@ -126,6 +127,7 @@ struct SegmentReader {
         let extent = partEnd.extent(range, of: uri, in: text.bytes)
         if case .unplaced = extent { noteUnplaced(&text) }
         text.setExtent(extent, of: link)
+        try text.budget.keep(Part.self)
         if pending.firstPart == nil { pending.firstPart = parts.count }
         parts.append(Part(link: link, duration: duration, isIndependent: isIndependent, isGap: isGap))
     }

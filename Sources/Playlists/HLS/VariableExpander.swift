@@ -15,11 +15,11 @@ struct VariableExpander {
     /// Variables of the lines read so far.
     var variables = Variables()
     private var remaining: Int
-    private let longest: Int
+    private let budget: PlaylistBudget
 
-    init(limits: PlaylistLimits, count: Int) {
-        remaining = limits.output(forInput: count)
-        longest = limits.linkLength
+    init(_ budget: PlaylistBudget, count: Int) {
+        remaining = budget.limits.output(forInput: count)
+        self.budget = budget
     }
 
     /// Expands `bytes[place]` once: what a value contains is not looked at again (rfc8216bis §4.3).
@@ -27,6 +27,7 @@ struct VariableExpander {
     /// Throws `expansionTooLong` when all expansions together exceed the limit of the output.
     mutating func expand(_ bytes: [UInt8], at place: Range<Int>) throws(PlaylistError) -> Result {
         guard var reference = bytes.firstPlace(of: "{$", in: place) else { return .unchanged }
+        let longest = budget.limits.linkLength
         var result: [UInt8] = []
         var copied = place.lowerBound
         var isExpanded = false
@@ -44,6 +45,7 @@ struct VariableExpander {
                         .expansionTooLong, "Variables expand to more than the playlist may become.", at: reference)
                 }
                 remaining -= literal + added
+                try budget.spend(bytes: literal + added)
                 result += bytes[copied..<reference]
                 result += value
                 copied = end + 1

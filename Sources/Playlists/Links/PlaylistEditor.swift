@@ -11,14 +11,18 @@ package struct PlaylistEditor: Sendable {
 
     private let bytes: [UInt8]
     private let longest: Int
+    private let budget: PlaylistBudget
     private var edits: [Edit] = []
     private var count: Int
 
-    /// Creates an editor over the text of a playlist.
-    package init(_ bytes: [UInt8], limits: PlaylistLimits = PlaylistLimits()) {
+    /// Creates an editor over the text of a playlist, whose edits count in `budget`; in one of their own if it is
+    /// `nil`.
+    package init(_ bytes: [UInt8], within budget: PlaylistBudget? = nil) {
         self.bytes = bytes
         count = bytes.count
-        longest = limits.output(forInput: bytes.count)
+        let budget = budget ?? PlaylistBudget(forInput: bytes.count)
+        self.budget = budget
+        longest = budget.limits.output(forInput: bytes.count)
     }
 
     /// Whether nothing was replaced, so that the text stays as it is.
@@ -139,6 +143,7 @@ package struct PlaylistEditor: Sendable {
             throw PlaylistError(
                 .outputTooLong, "The edited playlist would be longer than \(longest) bytes.", at: place.lowerBound)
         }
+        try budget.spend(bytes: replacement.count + MemoryLayout<Edit>.stride)
         count += change
         edits.append(Edit(place: place, replacement: replacement))
     }

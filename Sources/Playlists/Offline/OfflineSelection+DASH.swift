@@ -10,6 +10,7 @@ extension OfflineSelection {
         for (period, value) in mpd.periods.enumerated() {
             var (there, stored): (Set<String>, Set<String>) = ([], [])
             for (number, set) in value.adaptationSets.enumerated() where !set.representations.isEmpty {
+                _ = mpd.budget.allows(steps: 1 + set.representations.count)
                 let missing = set.representations.indices.filter { index in
                     !isStored(MPD.Path(period: period, adaptationSet: number, representation: index))
                 }

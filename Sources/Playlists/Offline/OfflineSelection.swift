@@ -33,7 +33,9 @@ package struct OfflineSelection: Sendable {
     /// theirs are not stored; `isStored` as in ``init(of:isStored:)``.
     package static func missingSegments(of list: HLSPlaylist, isStored: (Int) -> Bool) -> [Int] {
         let media = list.media
+        _ = list.budget.allows(steps: media.segments.count + media.maps.count)
         let keySets = media.keySets.map { keys in
+            _ = list.budget.allows(steps: 1 + keys.count)
             let encrypting = keys.map { media.keys[$0] }.filter { $0.method != .none }
             // One that every player can use is enough.
             let usable = encrypting.filter(\.isIdentity)
@@ -70,20 +72,40 @@ package struct OfflineSelection: Sendable {
 
         private let bytes: [UInt8]
         private let playlist: MultivariantPlaylist
+        private let budget: PlaylistBudget
         private let stored: Set<Int>
         private var variants: [Int] = []
-        private var renditions: Set<Int> = []
+        /// The renditions of each group, in the order of the text.
+        private var members: [Group: [Int]] = [:]
+        /// Those of them that stay; a group of which none stays is not among them.
+        private var kept: [Group: [Int]] = [:]
+        /// Those of no group that stay.
+        private var ungrouped: Set<Int> = []
 
         init(_ list: HLSPlaylist, _ isStored: (Int) -> Bool) {
-            bytes = list.bytes
-            playlist = list.multivariant
+            (bytes, playlist, budget) = (list.bytes, list.multivariant, list.budget)
+            _ = budget.allows(steps: list.links.count)
             stored = Set(list.links.indices.filter(isStored))
-            renditions = Set(
-                playlist.renditions.indices.filter { playlist.renditions[$0].link.map(stored.contains) ?? true })
-            variants = playlist.variants.indices.filter { isPlayable(playlist.variants[$0]) }
+            for (index, rendition) in playlist.renditions.enumerated() {
+                let stays = rendition.link.map(stored.contains) ?? true
+                guard let group = Self.group(of: rendition) else {
+                    if stays { ungrouped.insert(index) }
+                    continue
+                }
+                members[group, default: []].append(index)
+                if stays { kept[group, default: []].append(index) }
+            }
+            let apart = Set(kept.filter { look(at: $0.value).contains { playlist.renditions[$0].link != nil } }.keys)
+            variants = playlist.variants.indices.filter { isPlayable(playlist.variants[$0], besides: apart) }
             for kind in [Rendition.Kind.audio, .video, .subtitles] { level(kind) }
             let used = Set(variants.flatMap { Self.groups(of: playlist.variants[$0]) })
-            renditions = renditions.filter { index in group(of: index).map(used.contains) ?? true }
+            kept = kept.filter { used.contains($0.key) }
+        }
+
+        /// Some renditions, which are counted as steps.
+        private func look(at renditions: [Int]) -> [Int] {
+            _ = budget.allows(steps: 1 + renditions.count)
+            return renditions
         }
 
         private static func groups(of variant: Variant) -> [Group] {
@@ -93,47 +115,45 @@ package struct OfflineSelection: Sendable {
             ].compactMap { kind, id in id.map { Group(kind: kind, id: $0) } }
         }
 
-        private func group(of index: Int) -> Group? {
-            let rendition = playlist.renditions[index]
-            return rendition.groupID.map { Group(kind: rendition.kind, id: $0) }
+        private static func group(of rendition: Rendition) -> Group? {
+            rendition.groupID.map { Group(kind: rendition.kind, id: $0) }
         }
-
-        private func members(of group: Group) -> [Int] {
-            playlist.renditions.indices.filter { self.group(of: $0) == group }
-        }
-
-        private func kept(of group: Group) -> [Int] { members(of: group).filter(renditions.contains) }
 
         /// Whether its own playlist is stored, or its sound and its picture come from groups, and each of these groups
-        /// has a member left.
-        private func isPlayable(_ variant: Variant) -> Bool {
+        /// has a member left; `apart` are the groups in which one has a playlist of its own.
+        private func isPlayable(_ variant: Variant, besides apart: Set<Group>) -> Bool {
+            _ = budget.allows()
             let essential = Self.groups(of: variant).filter { $0.kind == .audio || $0.kind == .video }
-            guard essential.allSatisfy({ members(of: $0).isEmpty || !kept(of: $0).isEmpty }) else { return false }
+            guard essential.allSatisfy({ members[$0] == nil || kept[$0] != nil }) else { return false }
             if let link = variant.link, stored.contains(link) { return true }
-            let apart = essential.filter { group in kept(of: group).contains { playlist.renditions[$0].link != nil } }
-            return Set(apart.map(\.kind)) == [.audio, .video]
+            return Set(essential.filter(apart.contains).map(\.kind)) == [.audio, .video]
         }
 
         /// Makes all groups of a kind have members of the same names, as they must.
         private mutating func level(_ kind: Rendition.Kind) {
+            _ = budget.allows(steps: variants.count)
             let groups = Set(variants.flatMap { Self.groups(of: playlist.variants[$0]) }.filter { $0.kind == kind })
             guard groups.count > 1 else { return }
-            func names(_ group: Group) -> Set<String?> { Set(kept(of: group).map { playlist.renditions[$0].name }) }
+            func names(_ group: Group) -> Set<String?> {
+                Set(look(at: kept[group] ?? []).map { playlist.renditions[$0].name })
+            }
             let common = groups.map(names).reduce(nil as Set<String?>?) { $0?.intersection($1) ?? $1 } ?? []
             if common.isEmpty, kind != .subtitles {
                 // One group alone is consistent, too: the one with most members, and of several the first.
-                let order = playlist.variants.flatMap { Self.groups(of: $0) }
+                let all = playlist.variants.flatMap { Self.groups(of: $0) }
+                let order = Dictionary(all.enumerated().map { ($1, $0) }) { first, _ in first }
                 let best = groups.min { left, right in
-                    let (first, second) = (kept(of: left).count, kept(of: right).count)
+                    let (first, second) = (kept[left]?.count ?? 0, kept[right]?.count ?? 0)
                     guard first == second else { return first > second }
-                    return order.firstIndex(of: left) ?? 0 < order.firstIndex(of: right) ?? 0
+                    return order[left] ?? 0 < order[right] ?? 0
                 }
                 variants = variants.filter { index in
                     Self.groups(of: playlist.variants[index]).allSatisfy { $0.kind != kind || $0 == best }
                 }
             } else {
-                for index in groups.flatMap(kept) where !common.contains(playlist.renditions[index].name) {
-                    renditions.remove(index)
+                for group in groups {
+                    let left = look(at: kept[group] ?? []).filter { common.contains(playlist.renditions[$0].name) }
+                    kept[group] = left.isEmpty ? nil : left
                 }
             }
         }
@@ -144,12 +164,13 @@ package struct OfflineSelection: Sendable {
             for (index, variant) in playlist.variants.enumerated() {
                 if !staying.contains(index) {
                     selection.removedLines += [variant.tagLine] + (variant.uriLine.map { [$0] } ?? [])
-                } else if let group = variant.subtitlesGroup, kept(of: Group(kind: .subtitles, id: group)).isEmpty {
+                } else if let group = variant.subtitlesGroup, kept[Group(kind: .subtitles, id: group)] == nil {
                     selection.removedTexts += place(of: "SUBTITLES", in: variant.attributes).map { [$0] } ?? []
                 }
             }
             let others = playlist.iFrameVariants + playlist.imageVariants
             selection.removedLines += others.filter { !($0.link.map(stored.contains) ?? false) }.map(\.tagLine)
+            let renditions = kept.values.reduce(into: ungrouped) { $0.formUnion(look(at: $1)) }
             for (index, rendition) in playlist.renditions.enumerated() where !renditions.contains(index) {
                 selection.removedLines.append(rendition.line)
             }
@@ -157,15 +178,15 @@ package struct OfflineSelection: Sendable {
                 \.line)
             selection.removedLines += playlist.sessionData.filter { !($0.link.map(stored.contains) ?? true) }.map(
                 \.line)
-            for group in Set(renditions.compactMap(group)) where group.kind == .audio || group.kind == .video {
+            for group in kept.keys where group.kind == .audio || group.kind == .video {
                 chooseDefault(of: group, in: &selection)
             }
         }
 
         /// Without a default where there was one, players would choose none.
         private func chooseDefault(of group: Group, in selection: inout OfflineSelection) {
-            let kept = kept(of: group)
-            guard members(of: group).contains(where: { playlist.renditions[$0].isDefault }),
+            let kept = look(at: kept[group] ?? [])
+            guard look(at: members[group] ?? []).contains(where: { playlist.renditions[$0].isDefault }),
                 !kept.contains(where: { playlist.renditions[$0].isDefault }), let first = kept.min(),
                 let end = playlist.renditions[first].attributes.last?.whole.upperBound
             else { return }

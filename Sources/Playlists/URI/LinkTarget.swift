@@ -13,13 +13,18 @@ package enum LinkTarget: Hashable, Sendable {
         case userInformation
         /// There is no host, or the base is not absolute.
         case noHost
-        /// The link cannot be read: an undefined variable, a control character, too long an expansion.
+        /// The link cannot be read: an undefined variable, a control character, too long an expansion,
+        /// or a playlist whose budget is exceeded.
         case unreadable(PlaylistError.Code)
     }
 
     /// Resolves `reference` in a document at `base`.
     package init(_ reference: URIReference, base: URIReference) {
-        let target = reference.resolved(against: base)
+        self.init(resolved: reference.resolved(against: base))
+    }
+
+    /// Judges a reference that was resolved.
+    init(resolved target: URIReference) {
         guard target.isHTTP else {
             self = .leftAlone(target.scheme.map { .scheme($0) } ?? .noHost)
             return

@@ -148,7 +148,7 @@ package struct URIReference: Hashable, Sendable, CustomStringConvertible {
         } else if authorityPlace != nil {
             parts = Parts(self, scheme: base)
         } else {
-            parts = Parts(base, scheme: base)
+            parts = Parts(base, scheme: base, keepsPath: pathPlace.isEmpty)
             parts.fragment = bytes[fragmentStart...]
             if pathPlace.isEmpty {
                 if queryPlace != nil { parts.query = bytes[queryStart..<fragmentStart] }
@@ -201,12 +201,12 @@ package struct URIReference: Hashable, Sendable, CustomStringConvertible {
 
         init() {}
 
-        init(_ reference: URIReference, scheme source: URIReference) {
+        init(_ reference: URIReference, scheme source: URIReference, keepsPath: Bool = true) {
             if let end = source.schemeEnd { scheme = source.bytes[...end] }
             if let place = reference.authorityPlace {
                 authority = reference.bytes[place.lowerBound - 2..<place.upperBound]
             }
-            path = DotSegments.removed(from: reference.bytes[reference.pathPlace])
+            if keepsPath { path = DotSegments.removed(from: reference.bytes[reference.pathPlace]) }
             query = reference.bytes[reference.queryStart..<reference.fragmentStart]
             fragment = reference.bytes[reference.fragmentStart...]
         }

@@ -61,9 +61,13 @@ struct EditedAnswer {
         var answer = MemoryAnswer(
             context: context, bytes: bytes, information: information, status: outcome.status, cookies: cookies)
         // A body that the editor leaves alone is sent from memory, too: reading it again could cost a request.
-        if let text = try await editor.edit(body) {
-            let edited = EditedText(text, inPlaceOf: read.information)
-            (answer.bytes, answer.information) = (edited.bytes, edited.information)
+        do {
+            if let text = try await editor.edit(body) {
+                let edited = EditedText(text, inPlaceOf: read.information)
+                (answer.bytes, answer.information) = (edited.bytes, edited.information)
+            }
+        } catch let error as UneditedBody {
+            answer.status.detail = error.reason
         }
         return try await answer.send()
     }

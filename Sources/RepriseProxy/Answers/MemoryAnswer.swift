@@ -9,7 +9,7 @@ struct MemoryAnswer {
     var bytes: [UInt8]
     /// The metadata of the bytes.
     var information: ContentInformation
-    let status: CacheStatus
+    var status: CacheStatus
     /// The origin's cookies, if the bytes are its answer to this request.
     var cookies: [HTTPField] = []
 

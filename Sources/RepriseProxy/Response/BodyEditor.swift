@@ -16,6 +16,14 @@ package protocol BodyEditor: Sendable {
 
     /// The text to send, with a tag of its own; `nil` to send the body as the origin sent it.
     ///
-    /// Throws `RepriseError`, which is answered as an error of the read would be, or `CancellationError`.
+    /// Throws ``UneditedBody`` to send it so and say why, `RepriseError`, which is answered as an error of the read would be, or `CancellationError`.
     func edit(_ body: GatheredBody) async throws -> [UInt8]?
+}
+
+/// Why a body is sent as the origin sent it, although it is one that an editor is for.
+package struct UneditedBody: Error {
+    /// A few words for `Cache-Status`.
+    package let reason: String
+
+    package init(reason: String) { self.reason = reason }
 }

@@ -131,18 +131,19 @@ extension MPD {
     /// The files that its templates and lists stand for; none of a representation that does not say where it ends.
     func files(from document: URIReference) -> [ResourceURL] {
         var urls: [ResourceURL] = []
-        for (period, value) in periods.enumerated() {
-            for (set, adaptation) in value.adaptationSets.enumerated() {
-                for representation in adaptation.representations.indices {
-                    let path = Path(period: period, adaptationSet: set, representation: representation)
-                    guard let segments = try? segments(of: path, base: document, limit: Self.mostFiles - urls.count)
-                    else { continue }
-                    let first = initialization(of: path, base: document).map { [$0] } ?? []
-                    for case .fetchable(let target) in (first + segments).map(\.target) {
-                        if let url = try? ResourceURL(target.withoutFragment.text) { urls.append(url) }
-                    }
-                }
+        func add(_ segment: DASHSegment) {
+            guard case .fetchable(let target) = segment.target,
+                let url = try? ResourceURL(target.withoutFragment.text)
+            else { return }
+            urls.append(url)
+        }
+        for path in paths {
+            guard !budget.isExceeded, urls.count < Self.mostFiles else { break }
+            guard let segments = try? segments(of: path, base: document, limit: Self.mostFiles - urls.count) else {
+                continue
             }
+            if let initialization = initialization(of: path, base: document) { add(initialization) }
+            for segment in segments { add(segment) }
         }
         return urls
     }

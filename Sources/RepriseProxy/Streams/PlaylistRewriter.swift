@@ -32,10 +32,17 @@ struct PlaylistRewriter: BodyEditor {
 
     func edit(_ body: GatheredBody) async throws -> [UInt8]? {
         do {
-            return try body.isWithoutOrigin || body.isHostAway ? await selected(body) : rewritten(body)
+            return try await withTaskExecutorPreference(DiskExecutor.playlists) {
+                try body.isWithoutOrigin || body.isHostAway ? await selected(body) : rewritten(body)
+            }
         } catch let error as PlaylistError {
-            if error.code != .notAPlaylist { onUneditable(body.url, error) }
-            return nil
+            switch error.code {
+            case .canceled: throw CancellationError()
+            case .notAPlaylist: return nil
+            default:
+                onUneditable(body.url, error)
+                throw UneditedBody(reason: "not edited: \(error.code.rawValue)")
+            }
         }
     }
 
@@ -44,7 +51,7 @@ struct PlaylistRewriter: BodyEditor {
         let document = URIReference(body.base.description)
         let context = HLSContext(url: document, imported: variables.imported(by: body.url))
         let playlist = try Playlist(body.bytes, context: context, limits: limits)
-        notes.note(playlist, of: body)
+        try notes.note(playlist, of: body)
         // A live list that is as new as it may be goes on: its host may be back for the next segment.
         if case .hls(let list) = playlist, playlist.isOfStream { variables.note(list, from: document) }
         guard playlist.isOfStream, body.isWithoutOrigin || !playlist.role.isLive else {
@@ -61,6 +68,7 @@ struct PlaylistRewriter: BodyEditor {
             // Nothing would be left of it, and its host may be back for the first segment.
             selection = nil
         }
+        try playlist.budget.check()
         return try written(playlist, of: body, keeping: selection)
     }
 
@@ -73,7 +81,7 @@ struct PlaylistRewriter: BodyEditor {
         }
         let context = HLSContext(url: URIReference(body.base.description), imported: imported)
         let playlist = try Playlist(body.bytes, context: context, limits: limits)
-        notes.note(playlist, of: body)
+        try notes.note(playlist, of: body)
         let bytes = try written(playlist, of: body)
         if case .hls(let list) = playlist { variables.note(list, from: URIReference(body.base.description)) }
         // The playlist whose variables others import must be read each time: the one that is served last counts.
@@ -87,8 +95,8 @@ struct PlaylistRewriter: BodyEditor {
     private func written(
         _ playlist: Playlist, of body: GatheredBody, keeping selection: OfflineSelection? = nil
     ) throws(PlaylistError) -> [UInt8] {
-        var links = ProxyLinks(playlist, of: body)
-        var editor = PlaylistEditor(body.bytes, limits: limits)
+        var links = try ProxyLinks(playlist, of: body)
+        var editor = PlaylistEditor(body.bytes, within: playlist.budget)
         if case .dash(let mpd) = playlist, let base = links.insertedBase { try editor.insertBaseURL(base, in: mpd) }
         // A player knows the query that it sent, and not that of the URL which answered after a redirect.
         if case .hls(let list) = playlist, body.base.description != body.url.description {
@@ -102,7 +110,7 @@ struct PlaylistRewriter: BodyEditor {
         for link in playlist.links {
             while let place = removed.first, place.upperBound <= link.place.lowerBound { removed.removeFirst() }
             if let place = removed.first, place.lowerBound <= link.place.lowerBound { continue }
-            if let uri = links.replacement(of: link) { try editor.replace(link, with: uri) }
+            if let uri = try links.replacement(of: link) { try editor.replace(link, with: uri) }
         }
         // Also unchanged it gets a tag of its own: the origin's may be weak, and stay while the list changes.
         return editor.isUnchanged ? body.bytes : try editor.edited()

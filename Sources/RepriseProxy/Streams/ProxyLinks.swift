@@ -27,7 +27,8 @@ struct ProxyLinks {
     /// What is written in place of a `BaseURL`, by its index.
     private var writtenBases: [Int: String?] = [:]
 
-    init(_ playlist: Playlist, of body: GatheredBody) {
+    /// Throws `budgetExceeded` and `canceled`.
+    init(_ playlist: Playlist, of body: GatheredBody) throws(PlaylistError) {
         self.playlist = playlist
         (prefix, host, scheme) = (body.prefix, body.host, body.scheme)
         let origin = "\(body.scheme)://\(body.host ?? "proxy.invalid")"
@@ -41,7 +42,7 @@ struct ProxyLinks {
         let isMoved = found != URIReference(".").resolved(against: served).text
         let hasPlace = mpd.root == .presentation && mpd.baseURLs.isEmpty && mpd.contentStart != nil
         guard isMoved, hasPlace else { return }
-        for link in mpd.links where !isAmbiguous { _ = replacement(of: link) }
+        for link in mpd.links where !isAmbiguous { _ = try replacement(of: link) }
         guard isAmbiguous else { return }
         insertedBase = found
         (bases, writtenBases) = ([:], [:])
@@ -50,16 +51,21 @@ struct ProxyLinks {
     /// The text to write in place of `link`; `nil` if it stays as it is.
     ///
     /// If a link has several bases, one text must be right for all of them. Where none is, the first base counts.
-    mutating func replacement(of link: Link) -> String? {
+    /// Throws `budgetExceeded` and `canceled`.
+    mutating func replacement(of link: Link) throws(PlaylistError) -> String? {
         guard link.kind != .clock else { return nil }
         var wanted: [(text: String, served: URIReference)] = []
         var isRight = true
         let reference = playlist.reference(of: link)
-        for base in bases(of: link) {
+        for base in try bases(of: link) {
             guard case .fetchable(let target) = playlist.target(of: link, base: base.original), !leadsToProxy(target)
-            else { return nil }
+            else {
+                try playlist.budget.check()
+                return nil
+            }
             let path = Self.path((link.kind == .baseURL ? target.withPath : target).text, prefix: prefix)
-            isRight = isRight && reference.resolved(against: base.served).text == origin + path
+            let served = try playlist.budget.resolve(reference, against: base.served)
+            isRight = isRight && served.text == origin + path
             wanted.append((path, base.served))
         }
         guard !isRight, let first = wanted.first else { return nil }
@@ -75,38 +81,39 @@ struct ProxyLinks {
 
     // MARK: - Bases
 
-    private mutating func bases(of link: Link) -> [Base] {
+    private mutating func bases(of link: Link) throws(PlaylistError) -> [Base] {
         guard case .dash(let mpd) = playlist, let ways = paths?.paths(to: link) else { return [document] }
         if link.kind.ignoresBaseURL { return [document] }
         // What a patch adds is relative to a place in another document.
         if mpd.root == .patch, !playlist.reference(of: link).namesHost { return [] }
         var result: [Base] = []
         for way in ways {
-            let base = base(along: way, of: mpd)
+            let base = try base(along: way, of: mpd)
             if !result.contains(base) { result.append(base) }
         }
         return result
     }
 
-    private mutating func base(along way: BasePaths.Path, of mpd: MPD) -> Base {
+    private mutating func base(along way: BasePaths.Path, of mpd: MPD) throws(PlaylistError) -> Base {
         guard let last = way.last else {
             guard let insertedBase else { return document }
             return Base(original: document.original, served: URIReference(insertedBase))
         }
         if let known = bases[way] { return known }
-        let outer = base(along: way.dropLast(), of: mpd)
+        let outer = try base(along: way.dropLast(), of: mpd)
         let link = mpd.links[last]
-        let written = writtenBase(last, of: link)
+        let reference = mpd.reference(of: link)
+        let written = try writtenBase(last, of: link).map { URIReference($0) } ?? reference
         let base = Base(
-            original: mpd.reference(of: link).resolved(against: outer.original),
-            served: (written.map { URIReference($0) } ?? mpd.reference(of: link)).resolved(against: outer.served))
+            original: try mpd.budget.resolve(reference, against: outer.original),
+            served: try mpd.budget.resolve(written, against: outer.served))
         bases[way] = base
         return base
     }
 
-    private mutating func writtenBase(_ index: Int, of link: Link) -> String? {
+    private mutating func writtenBase(_ index: Int, of link: Link) throws(PlaylistError) -> String? {
         if let known = writtenBases[index] { return known }
-        let written = replacement(of: link)
+        let written = try replacement(of: link)
         writtenBases[index] = .some(written)
         return written
     }

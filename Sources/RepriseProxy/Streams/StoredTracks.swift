@@ -153,8 +153,10 @@ struct StoredTracks {
     private func isStored(_ path: MPD.Path, of mpd: MPD, at document: URIReference) async throws -> Bool {
         guard let segments = try? mpd.segments(of: path, base: document, limit: Self.mostSegments), !segments.isEmpty
         else { return false }
-        let initialization = mpd.initialization(of: path, base: document).map { [$0] } ?? []
-        for segment in initialization + segments {
+        if let map = mpd.initialization(of: path, base: document) {
+            guard try await isStored(map.extent, of: map.target) else { return false }
+        }
+        for segment in segments {
             try Task.checkCancellation()
             guard try await isStored(segment.extent, of: segment.target) else { return false }
         }

@@ -9,7 +9,9 @@ struct StreamNotes {
     let cast: CastScope?
 
     /// Notes `playlist`, which was read from `body`.
-    func note(_ playlist: Playlist, of body: GatheredBody) {
+    ///
+    /// Throws `budgetExceeded`, or `canceled`; then nothing is noted of what it lists.
+    func note(_ playlist: Playlist, of body: GatheredBody) throws(PlaylistError) {
         let information = body.information
         defer { body.resource.assign(playlist.role, to: information) }
         guard !isNoted(body) else { return }
@@ -22,6 +24,7 @@ struct StreamNotes {
             playlist, named: name, generation: information.generation, document: document,
             in: titles(of: playlist, named: name, from: body), urls: &listed)
         if case .dash(let mpd) = playlist, !mpd.isDynamic { listed += mpd.files(from: document) }
+        try playlist.budget.check()
         let former = files.note(listing)
         noteMembers(listed, of: listing, after: former, from: body)
         guard former?.isSameVersion(as: listing) != true, hasRestarted(listing, after: former, information: information)
@@ -29,9 +32,10 @@ struct StreamNotes {
             return
         }
         // The same names may stand for other bytes now.
-        body.resource.invalidate(
+        let restarted =
             playlist.targets(in: document).filter { Self.restarted.contains($0.link.kind) }
-                .compactMap { try? ResourceURL($0.target.withoutFragment.text) })
+            .compactMap { try? ResourceURL($0.target.withoutFragment.text) }
+        body.resource.invalidate(restarted)
     }
 
     /// The titles of the playlists that name this one; without such, it begins a title of its own if it is a stream's.

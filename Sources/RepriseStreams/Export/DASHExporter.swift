@@ -67,7 +67,7 @@ struct DASHExporter {
         if mpd.periods[path.period].adaptationSets[path.adaptationSet].isProtected { return .protected }
         guard let segments = try? mpd.segments(of: path, base: base) else { return .unlisted }
         guard !segments.isEmpty else { return .empty }
-        let missing = try count(segments)
+        let missing = try count(Array(segments))
         let maps = try count(mpd.initialization(of: path, base: base).map { [$0] } ?? [])
         guard missing + maps > 0 else { return nil }
         return .missing(segments: missing, of: segments.count, keys: 0, maps: maps)

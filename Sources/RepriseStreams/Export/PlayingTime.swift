@@ -17,6 +17,9 @@ package struct PlayingTime: Sendable, Equatable {
         tolerance = (known.max() ?? 0) + (isRounded ? Double(known.count) / 2 : 0)
     }
 
+    /// The time of segments whose durations are added up.
+    init(_ times: SegmentTimes) { (seconds, tolerance) = (times.total, times.longest) }
+
     /// The time of tracks that play at the same time; `nil` for none.
     init?(tracks: [PlayingTime]) {
         guard let shortest = tracks.map(\.seconds).min() else { return nil }
@@ -70,8 +73,8 @@ extension MPD {
         for (number, set) in periods[period].adaptationSets.enumerated() where TrackKind(of: set) != .subtitles {
             for index in set.representations.indices {
                 let path = Path(period: period, adaptationSet: number, representation: index)
-                let durations = (try? segments(of: path, base: URIReference("")))?.map(\.duration)
-                if let time = PlayingTime(segments: durations ?? []) { tracks.append(time) }
+                let segments = try? segments(of: path, base: URIReference(""))
+                if let times = segments?.times { tracks.append(PlayingTime(times)) }
             }
         }
         return PlayingTime(tracks: tracks)?.limited(to: duration(ofPeriod: period))

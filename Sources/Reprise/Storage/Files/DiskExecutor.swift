@@ -1,4 +1,4 @@
-import Dispatch
+import Foundation
 import Primitives
 
 /// Runs tasks that may block on a disk, so that the cooperative pool never blocks.
@@ -8,6 +8,12 @@ package final class DiskExecutor: TaskExecutor {
         DispatchQueue(label: "reprise.disk", qos: .userInitiated, attributes: .concurrent))
     /// Runs searches, one at a time, so that they take no threads from reads and fetches.
     package static let searches = DiskExecutor(DispatchQueue(label: "reprise.search", qos: .utility))
+
+    /// Reads and edits playlists on at most as many threads as there are cores: however many hostile ones there are, the
+    /// other threads of the process get their share of the time.
+    package static let playlists = DiskExecutor(
+        DispatchQueue(label: "reprise.playlists", qos: .userInitiated, attributes: .concurrent),
+        width: ProcessInfo.processInfo.activeProcessorCount)
 
     /// The number of jobs submitted and finished.
     package struct Load: Sendable, Equatable {
@@ -19,11 +25,32 @@ package final class DiskExecutor: TaskExecutor {
         package var isIdle: Bool { submitted == finished }
     }
 
+    private struct Line {
+        var running = 0
+        var jobs: [UnownedJob] = []
+        /// Jobs at the beginning of `jobs` that have been taken.
+        var taken = 0
+
+        /// The job that has waited longest; without one, its thread is free.
+        mutating func next() -> UnownedJob? {
+            guard taken < jobs.count else {
+                (running, jobs, taken) = (running - 1, [], 0)
+                return nil
+            }
+            defer { taken += 1 }
+            return jobs[taken]
+        }
+    }
+
     private let queue: DispatchQueue
+    /// Most jobs that run at a time.
+    private let width: Int
+    /// Jobs, if `width` is a limit; a leaf.
+    private let line = Mutex(Line())
     private let counts = Mutex(Load())
     private let running = IdleWait()
 
-    private init(_ queue: DispatchQueue) { self.queue = queue }
+    private init(_ queue: DispatchQueue, width: Int = .max) { (self.queue, self.width) = (queue, width) }
 
     /// Lets tests that drive the clock wait until everything that can happen at one moment has happened.
     package var load: Load { counts.withLock { $0 } }
@@ -44,9 +71,24 @@ package final class DiskExecutor: TaskExecutor {
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         begin()
-        queue.async {
-            job.runSynchronously(on: self.asUnownedTaskExecutor())
-            self.end()
+        guard width < .max else { return start(job) }
+        let isFree = line.withLock { line in
+            guard line.running >= width else {
+                line.running += 1
+                return true
+            }
+            line.jobs.append(job)
+            return false
+        }
+        if isFree { start(job) }
+    }
+
+    private func start(_ job: UnownedJob) {
+        queue.async { [self] in
+            job.runSynchronously(on: asUnownedTaskExecutor())
+            end()
+            guard width < .max else { return }
+            if let next = line.withLock({ $0.next() }) { start(next) }
         }
     }
 

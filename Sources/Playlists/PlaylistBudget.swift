@@ -1,0 +1,119 @@
+import Primitives
+
+/// The work that one playlist may cause, from its parser to its editor.
+///
+/// A playlist of a few kilobytes can stand for gigabytes of links: a template is expanded for each segment, a `BaseURL`
+/// is joined with each link below it. Everything that reads, resolves, enumerates or writes a playlist counts its steps
+/// and the bytes that it makes in the budget of that playlist. A budget that is exceeded stays exceeded.
+package final class PlaylistBudget: Sendable {
+    private struct State {
+        var steps = 0
+        var bytes = 0
+        var isExceeded = false
+        /// Work until the task is checked for cancellation.
+        var unchecked = 0
+    }
+
+    /// The limits of the playlist.
+    package let limits: PlaylistLimits
+    /// Most steps.
+    package let mostSteps: Int
+    /// Most bytes that are made of the playlist, whether they are kept or not.
+    package let mostBytes: Int
+    /// A leaf.
+    private let state = Mutex(State())
+
+    /// Steps between two checks for cancellation; a step that makes many bytes counts as several.
+    private static let checkInterval = 1024
+    private static let bytesPerStep = 256
+    /// Bytes of a text that a parser goes through in one step.
+    static let bytesPerScanningStep = 16
+
+    /// The budget of a playlist of `count` bytes.
+    package init(_ limits: PlaylistLimits = PlaylistLimits(), forInput count: Int) {
+        self.limits = limits
+        mostSteps = Self.scaled(count, by: 2, above: limits.steps)
+        mostBytes = Self.scaled(count, by: 16, above: limits.madeBytes)
+    }
+
+    private static func scaled(_ count: Int, by factor: Int, above base: Int) -> Int {
+        let (product, overflowed) = count.multipliedReportingOverflow(by: factor)
+        let (sum, carried) = product.addingReportingOverflow(base)
+        return overflowed || carried ? .max : sum
+    }
+
+    /// The steps taken and the bytes made so far.
+    package var spent: (steps: Int, bytes: Int) { state.withLock { ($0.steps, $0.bytes) } }
+
+    /// Counts steps and bytes before they are taken and made.
+    ///
+    /// Throws `budgetExceeded`, or `canceled` in a canceled task, which is looked at every 1,024 steps.
+    package func spend(steps: Int = 1, bytes: Int = 0) throws(PlaylistError) {
+        let (isExceeded, isCheckDue) = state.withLock { state in
+            guard !state.isExceeded else { return (true, false) }
+            guard steps <= mostSteps - state.steps, bytes <= mostBytes - state.bytes else {
+                state.isExceeded = true
+                return (true, false)
+            }
+            state.steps += steps
+            state.bytes += bytes
+            state.unchecked += steps + bytes / Self.bytesPerStep
+            guard state.unchecked >= Self.checkInterval else { return (false, false) }
+            state.unchecked = 0
+            return (false, true)
+        }
+        if isExceeded { throw exceeded }
+        if isCheckDue, Task.isCancelled { throw Self.canceled }
+    }
+
+    /// Counts a value that is kept in memory for the text.
+    func keep<Value>(_ type: Value.Type) throws(PlaylistError) { try spend(bytes: MemoryLayout<Value>.stride) }
+
+    /// Counts steps and bytes as ``spend(steps:bytes:)`` does; false where that would throw.
+    package func allows(steps: Int = 1, bytes: Int = 0) -> Bool {
+        do throws(PlaylistError) {
+            try spend(steps: steps, bytes: bytes)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Throws `budgetExceeded` if the budget was exceeded, or `canceled` in a canceled task.
+    ///
+    /// Call it after work that marks what it could not do instead of throwing, such as resolving links.
+    package func check() throws(PlaylistError) {
+        if isExceeded { throw exceeded }
+        if Task.isCancelled { throw Self.canceled }
+    }
+
+    /// Whether the budget was exceeded.
+    package var isExceeded: Bool { state.withLock { $0.isExceeded } }
+
+    /// Where `reference` leads from `base`; throws as ``spend(steps:bytes:)`` does.
+    package func resolve(_ reference: URIReference, against base: URIReference) throws(PlaylistError) -> URIReference {
+        // What is dropped on the way, such as directories before "..", is work, too.
+        try spend(bytes: max(reference.bytes.count, base.withoutQuery.count))
+        let result = reference.resolved(against: base)
+        let rest = result.bytes.count - max(reference.bytes.count, base.withoutQuery.count)
+        if rest > 0 { try spend(steps: 0, bytes: rest) }
+        return result
+    }
+
+    /// Where `reference` leads from `base`; unreadable once the budget is exceeded.
+    func target(of reference: URIReference, base: URIReference) -> LinkTarget {
+        do throws(PlaylistError) {
+            return LinkTarget(resolved: try resolve(reference, against: base))
+        } catch {
+            return .leftAlone(.unreadable(error.code))
+        }
+    }
+
+    private var exceeded: PlaylistError {
+        PlaylistError(
+            .budgetExceeded,
+            "The playlist stands for too much: more than \(mostSteps) steps, or \(mostBytes) bytes of links.")
+    }
+
+    private static let canceled = PlaylistError(.canceled, "The work was canceled.")
+}
