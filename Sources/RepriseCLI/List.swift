@@ -95,7 +95,8 @@ struct List: AsyncParsableCommand {
                 let format = stored.outline.map { "\($0.formatName) " } ?? ""
                 let keys = stored.outline?.lacksKeys == true ? ", keys not stored" : ""
                 let obstacle = stored.outline?.obstacle == nil ? "" : ", too large a playlist to read"
-                text += "  (\(format)stream, \(stored.fileCount) \(stored.fileCount == 1 ? "file" : "files")\(keys)\(obstacle))"
+                let count = "\(stored.fileCount) \(stored.fileCount == 1 ? "file" : "files")"
+                text += "  (\(format)stream, \(count)\(keys)\(obstacle))"
             }
             return (title.key, Line(report: EntryReport(stored), text: text, isStored: stored.fileCount > 0))
         }

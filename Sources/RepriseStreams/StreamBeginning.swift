@@ -31,11 +31,11 @@ struct StreamBeginning {
         guard !list.media.isLive else { throw PlaylistPlanner.isLiveBeginning }
         var budget = BeginningBudget(amount)
         var (end, time) = (0.0, 0.0)
-        let start = list.playbackStart
+        let (start, length) = (list.playbackStart, list.media.duration)
         for segment in list.media.segments where !budget.isSpent {
             end += segment.duration
             // Where playback begins at the very end, the last segment plays.
-            guard end > start || end >= list.media.duration else { continue }
+            guard end > start || end >= length else { continue }
             let skipped = max(0, segment.duration - (end - start))
             guard !segment.isGap else {
                 budget.pass(segment.duration - skipped)

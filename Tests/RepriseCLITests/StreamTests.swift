@@ -127,6 +127,34 @@ import Testing
         }
     }
 
+    @Test func aPlaylistThatIsTooLargeToReadIsShownAndRemoved() async throws {
+        struct Listed: Decodable {
+            let complete: Bool
+            let problem: String?
+        }
+        try await Site.run { site async throws in
+            let deep = "<MPD>" + String(repeating: "<x>", count: 70) + String(repeating: "</x>", count: 70) + "</MPD>"
+            site.origin.set(
+                TestOrigin.Resource(
+                    .bytes(Array(deep.utf8)), mediaType: "application/dash+xml",
+                    fields: [.cacheControl: "max-age=600"]), at: "/deep.mpd")
+            try await Serving.run(site.directory) { serving async throws in
+                #expect(try await serving.get(site.target("/deep.mpd")).head.status == 200)
+            }
+            let url = site.origin.url("/deep.mpd")
+            let list = try await Command.run("list", site.directory)
+            #expect(list.output.contains("? %") && list.output.contains("too large a playlist to read"), "\(list)")
+            let titles = try Command.json(Listed.self, try await Command.run("list", site.directory, ["--json"]))
+            #expect(titles.map(\.complete) == [false])
+            #expect(titles.first?.problem?.contains("nested deeper") == true)
+            let show = try await Command.run("show", site.directory, [url])
+            #expect(show.exit == .status(0) && show.output.contains("nested deeper"), "\(show)")
+            let remove = try await Command.run("remove", site.directory, [url])
+            #expect(remove.exit == .status(0), "\(remove)")
+            #expect(try await Command.run("list", site.directory).output.hasPrefix("Nothing is stored"))
+        }
+    }
+
     private struct ListedTitle: Decodable {
         let url: String
         let files: Int

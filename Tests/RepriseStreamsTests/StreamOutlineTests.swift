@@ -60,6 +60,16 @@ import Testing
         }
     }
 
+    @Test func ofAPlaylistThatIsTooLargeNothingIsKnownButThat() async throws {
+        let deep = "<MPD>" + String(repeating: "<x>", count: 70) + String(repeating: "</x>", count: 70) + "</MPD>"
+        try await look(["/deep.mpd": deep], stored: ["/deep.mpd"]) { files, url throws in
+            let stream = try #require(try outline(url("/deep.mpd"), files))
+            #expect(stream.obstacle?.contains("nested deeper") == true && stream.format == .dash)
+            #expect(stream.storedShare == nil && !stream.isComplete && stream.tracks.isEmpty)
+            #expect(stream.members.count == 1)
+        }
+    }
+
     @Test func variablesOfTheMasterHoldInItsLists() async throws {
         let files = [
             "/m.m3u8": """

@@ -38,7 +38,6 @@ package struct DASHSegments: Sequence {
         var iterator = makeIterator()
         return iterator.next()
     }
-    package var underestimatedCount: Int { count }
 
     /// How long they are, known without making them; `nil` if there are none, or the duration of one is not known.
     package var times: SegmentTimes? {

@@ -46,7 +46,8 @@ struct SegmentClock {
         let all = Double(total) * Double(duration)
         let longest = length.map { Double(min(duration, $0)) } ?? Double(duration)
         let times = SegmentTimes(
-            total: (length.map { min(all, Double($0)) } ?? all) / Double(timescale), longest: longest / Double(timescale))
+            total: (length.map { min(all, Double($0)) } ?? all) / Double(timescale),
+            longest: longest / Double(timescale))
         return SegmentSlots(count: Int(total), times: total > 0 ? times : nil, layout: .even(duration), clock: self)
     }
 

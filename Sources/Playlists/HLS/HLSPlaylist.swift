@@ -74,13 +74,7 @@ package struct HLSPlaylist: Sendable {
     package func text(_ place: Range<Int>) -> String { bytes.text(place) }
 
     /// The line on which a link stands, with its end.
-    package func line(of link: Link) -> Range<Int> {
-        func endsLine(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D }
-        let start = bytes[..<link.place.lowerBound].lastIndex(where: endsLine).map { $0 + 1 } ?? 0
-        guard let end = bytes[link.place.upperBound...].firstIndex(where: endsLine) else { return start..<bytes.count }
-        let isPair = bytes[end] == 0x0D && end + 1 < bytes.count && bytes[end + 1] == 0x0A
-        return start..<end + (isPair ? 2 : 1)
-    }
+    package func line(of link: Link) -> Range<Int> { link.line }
 
     /// The link as it must be resolved: variables expanded, bytes beyond ASCII percent-encoded.
     package func reference(of link: Link) -> URIReference { URIReference(bytes: link.value(in: bytes)) }

@@ -16,7 +16,8 @@ package protocol BodyEditor: Sendable {
 
     /// The text to send, with a tag of its own; `nil` to send the body as the origin sent it.
     ///
-    /// Throws ``UneditedBody`` to send it so and say why, `RepriseError`, which is answered as an error of the read would be, or `CancellationError`.
+    /// Throws ``UneditedBody`` to send it so and say why, `RepriseError`, which is answered as an error of the read
+    /// would be, or `CancellationError`.
     func edit(_ body: GatheredBody) async throws -> [UInt8]?
 }
 

@@ -9,6 +9,7 @@ import Reprise
 final class PlaylistFilter: BodyFilter {
     /// Called with a playlist that is sent as the origin sent it, because it exceeds a bound or is malformed.
     let onUneditable: @Sendable (ResourceURL, PlaylistError) -> Void
+    private let limits: PlaylistLimits
     private let variables: ImportedVariables
     private let notes: StreamNotes
     private let tracks: StoredTracks
@@ -17,16 +18,17 @@ final class PlaylistFilter: BodyFilter {
 
     init(
         isShared: Bool, files: FileFinder, listed: ListedFiles, liveEdge: LiveEdge, cast: CastScope? = nil,
+        limits: PlaylistLimits = PlaylistLimits(),
         onUneditable: @escaping @Sendable (ResourceURL, PlaylistError) -> Void
     ) {
         variables = ImportedVariables(isShared: isShared)
-        tracks = StoredTracks(files: files, limits: PlaylistLimits())
+        self.limits = limits
+        tracks = StoredTracks(files: files, limits: limits)
         notes = StreamNotes(files: listed, liveEdge: liveEdge, cast: cast)
         self.onUneditable = onUneditable
     }
 
     func editor(of information: ContentInformation, at url: ResourceURL) -> (any BodyEditor)? {
-        let limits = PlaylistLimits()
         guard information.completeLength.map({ $0 <= limits.size }) != false else { return nil }
         let type = MediaType(information.mediaType)?.essence
         let isDeclared = PlaylistFormat.isDeclared(by: type, name: url.lastPathComponent)

@@ -9,8 +9,8 @@ package final class DiskExecutor: TaskExecutor {
     /// Runs searches, one at a time, so that they take no threads from reads and fetches.
     package static let searches = DiskExecutor(DispatchQueue(label: "reprise.search", qos: .utility))
 
-    /// Reads and edits playlists on at most as many threads as there are cores: however many hostile ones there are, the
-    /// other threads of the process get their share of the time.
+    /// Reads and edits playlists on at most as many threads as there are cores, so that however many hostile ones there
+    /// are, the other threads of the process get their share of the time.
     package static let playlists = DiskExecutor(
         DispatchQueue(label: "reprise.playlists", qos: .userInitiated, attributes: .concurrent),
         width: ProcessInfo.processInfo.activeProcessorCount)
