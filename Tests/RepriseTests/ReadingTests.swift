@@ -1,11 +1,12 @@
 import ByteRanges
 import HTTPSemantics
 import HTTPTypes
-import Reprise
 import RepriseTesting
 import TestLimits
 import TestSupport
 import Testing
+
+@testable import Reprise
 
 /// Reads through the real engine, a real directory, real sockets.
 @Suite(.limit(minutes: 2)) struct ReadingTests {
@@ -78,6 +79,28 @@ import Testing
             #expect(sent.requestCount == 1)
             #expect(bench.cache.statistics.bytesServed == length * Int64(readers))
             #expect(bench.cache.storedBytes == length)
+        }
+    }
+
+    @Test("two readers of a short file get one response, however far apart they are")
+    func shortFile() async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/film", length: 200_000)
+            bench.origin.hold("/film", at: 40_000)
+            let resource = try bench.cache.resource(for: bench.origin.url("/film"))
+            async let near = resource.read(.from(2000)).collect()
+            await bench.origin.waitUntil { $0["/film"].bodyBytesSent == 38_000 }
+            async let far = resource.read(.from(120_000)).collect()
+            await eventually {
+                bench.cache.waitingReaders(of: bench.origin.url("/film")) == 2
+                    || bench.origin.snapshot["/film"].requestCount == 2
+            }
+            bench.origin.release("/film")
+            #expect(try await near == Self.pattern(2000..<200_000))
+            #expect(try await far == Self.pattern(120_000..<200_000))
+            let sent = await bench.origin.settledSnapshot()["/film"]
+            #expect(sent.requestCount == 1)
+            #expect(sent.bodyBytesSent == 198_000)
         }
     }
 

@@ -132,7 +132,7 @@ extension FetchSchedule {
     /// What was canceled before its response came brings nothing more.
     private func isWorthWaiting(for fetch: Fetch, at position: Int64, joinDistance: Int64) -> Bool {
         if fetch.phase == .ending, !fetch.hasResponse { return false }
-        if rangesSupported == false { return true }
+        if rangesSupported == false || fetch.phase == .active && fetch.remaining <= Self.mostUncut { return true }
         return position - fetch.cursor <= (fetch.phase == .ending ? Self.drainLimit : joinDistance)
     }
 

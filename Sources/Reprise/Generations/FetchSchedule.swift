@@ -13,6 +13,9 @@ struct FetchSchedule: Sendable {
     static let drainLimit: Int64 = 1 << 20
     /// An unwanted fetch that lacks less than this may finish, so that its connection stays usable.
     static let finishThreshold: Int64 = 64 << 10
+    /// A wanted fetch that lacks at most this is not cut short for a reader further ahead: most of the rest is on its
+    /// way already, and would come twice.
+    static let mostUncut: Int64 = 256 << 10
 
     /// Largest piece of this generation; smaller where pieces are held in memory while a slow client takes them.
     var largestPiece = Self.maximumPiece

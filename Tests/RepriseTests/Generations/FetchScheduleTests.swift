@@ -121,6 +121,20 @@ import Testing
         #expect(machine.fetches[second]?.cursor == 5 << 20)
     }
 
+    @Test("a fetch that lacks little is awaited, not cut short: most of the rest is on its way already")
+    func shortRest() throws {
+        let length = FetchSchedule.mostUncut + 1
+        var machine = Self.machine(length)
+        let (fetch, _) = try startOf(next(&machine, machine.addReader(0, to: length)).1)
+        var other = machine
+        #expect(try startOf(next(&other, other.addReader(length - 1, to: length)).1).1 == length - 1..<length)
+
+        _ = machine.advance(fetch, by: 1)
+        let far = machine.addReader(length - 1, to: length)
+        #expect(next(&machine, far) == ("wait", [.resume(fetch)]))
+        #expect(machine.readers[far]?.waitingOn == fetch)
+    }
+
     /// A fetch from 0 with a response, and one at 1 MiB whose turn to be sent has not come.
     private func machineWithAFetchThatWaits() throws -> (
         FetchSchedule, running: FetchSchedule.FetchID, waiting: FetchSchedule.FetchID,

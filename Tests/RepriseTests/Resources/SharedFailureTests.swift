@@ -243,7 +243,7 @@ import Testing
             await origin.wasAsked(2)
             let other = try await cache.resource(for: Self.film + "?signature=2", fields: Self.good).read(.from(5000))
             async let bytes = other.collect()
-            await Self.readersWait(2, cache)
+            await eventually { cache.waitingReaders(of: Self.film) == 2 }
             mayAnswer.happen()
             #expect(try await bytes == Array(Self.bytes[5000...]))
             await #expect {
@@ -291,7 +291,7 @@ import Testing
             _ = await log.first { if case .fetchRetried = $0 { true } else { false } }
             let other = try await cache.resource(for: Self.film, fields: Self.good).read(.from(5000))
             async let bytes = other.collect()
-            await Self.readersWait(2, cache)
+            await eventually { cache.waitingReaders(of: Self.film) == 2 }
             owner.cancel()
             mayGoOn.happen()
             #expect(try await bytes == Array(Self.bytes[5000...]))
@@ -299,15 +299,13 @@ import Testing
             #expect(origin.requests.map(Self.isGood) == [true, false, true])
         }
     }
+}
 
-    /// Returns when this many readers of the film wait for a fetch.
-    private static func readersWait(_ count: Int, _ cache: MediaCache) async {
-        let generation = cache.engine.liveResource(CacheKey(film))?.liveGeneration
-        while let generation, !Task.isCancelled {
-            let waiting = generation.ask { $0.schedule.readers.values.filter { $0.waitingOn != nil }.count }
-            if waiting == count { return }
-            await breathe()
-        }
+extension MediaCache {
+    /// Number of readers of a resource that wait for a fetch.
+    func waitingReaders(of url: String) -> Int {
+        let generation = engine.liveResource(CacheKey(url))?.liveGeneration
+        return generation?.ask { $0.schedule.readers.values.count { $0.waitingOn != nil } } ?? 0
     }
 }
 
