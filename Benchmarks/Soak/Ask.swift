@@ -54,8 +54,9 @@ struct Ask {
     var sent = 0.0
 
     /// The request as it is sent.
-    func text(port: Int) -> String {
-        var lines = ["\(method) /http/127.0.0.1:\(port)\(file?.path ?? "/missing/0.mp4") HTTP/1.1", "Host: localhost"]
+    func text(to origin: FaultyOrigin) -> String {
+        let target = origin.target(file?.path ?? "/missing/0.mp4")
+        var lines = ["\(method) \(target) HTTP/1.1", "Host: localhost"]
         if let range = wanted.field { lines.append("Range: \(range)") }
         if file?.kind == .varying { lines.append("Accept-Language: \(OriginAnswer.name(ofLanguage: language))") }
         if let tag {

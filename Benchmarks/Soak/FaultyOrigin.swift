@@ -29,6 +29,8 @@ final class FaultyOrigin: Sendable {
         var nextConnection = 0
     }
 
+    /// The name by which it is requested.
+    let host: String
     let port: Int
     private let library: Library
     private let faults: FaultPlan
@@ -36,8 +38,10 @@ final class FaultyOrigin: Sendable {
     private let ending: Ending
     private let state = Mutex(State())
 
-    private init(_ port: Int, _ library: Library, _ faults: FaultPlan, _ sent: DistinctBytes?, _ ending: Ending) {
-        self.port = port
+    private init(
+        _ host: String, _ port: Int, _ library: Library, _ faults: FaultPlan, _ sent: DistinctBytes?, _ ending: Ending
+    ) {
+        (self.host, self.port) = (host, port)
         self.library = library
         self.faults = faults
         self.sent = sent
@@ -48,8 +52,8 @@ final class FaultyOrigin: Sendable {
     ///
     /// `restarts` is `nil` for an origin without restarts; `sent` counts the bytes that it sends, if given.
     static func start(
-        _ library: Library, faults: FaultPlan, restarts: Restarts?, sent: DistinctBytes?, seed: UInt64, ending: Ending,
-        threads: Threads
+        _ library: Library, host: String = "127.0.0.1", faults: FaultPlan, restarts: Restarts?, sent: DistinctBytes?,
+        seed: UInt64, ending: Ending, threads: Threads
     ) throws -> FaultyOrigin {
         var random = SeededGenerator(seed: seed)
         // Below the ephemeral ports, one of which could be taken while the origin is down.
@@ -60,7 +64,7 @@ final class FaultyOrigin: Sendable {
             listener = try? Socket.listen(port: port)
         }
         guard listener != nil else { throw SoakError("no port for an origin") }
-        let origin = FaultyOrigin(port, library, faults, sent, ending)
+        let origin = FaultyOrigin(host, port, library, faults, sent, ending)
         origin.state.withLock { $0.listener = listener }
         listener = nil
         threads.start { [random] in
@@ -73,8 +77,17 @@ final class FaultyOrigin: Sendable {
     /// Body bytes that were sent, and requests.
     var counts: (bytes: Int64, requests: Int) { state.withLock { ($0.sentBytes, $0.requests) } }
 
+    /// When the origin last came back, in seconds of uptime; infinite while it is down.
+    var lastTrouble: Double { state.withLock { $0.lastRestart } }
+
     /// Whether the origin was down at that time or later.
-    func wasAway(since time: Double) -> Bool { state.withLock { $0.lastRestart >= time } }
+    func wasAway(since time: Double) -> Bool { lastTrouble >= time }
+
+    /// The URL of a path.
+    func url(_ path: String) -> String { "http://\(host):\(port)\(path)" }
+
+    /// What to ask the server under test for to get `path`.
+    func target(_ path: String) -> String { "/http/\(host):\(port)\(path)" }
 
     // MARK: Listening
 
@@ -132,6 +145,12 @@ final class FaultyOrigin: Sendable {
     private func answer(_ head: MessageReader.Head, on socket: Socket) -> Bool {
         let words = head.line.split(separator: " ").map(String.init)
         guard words.count == 3 else { return false }
+        if let list = Scenery.list(at: words[1], time: Uptime.seconds) {
+            state.withLock { $0.requests += 1 }
+            let answer = OriginAnswer(to: head, list: list)
+            return ending.wait(Self.delay) && socket.send(answer.head(now: Int64(Date().timeIntervalSince1970)))
+                && (words[0] == "HEAD" || socket.send(answer.text ?? ""))
+        }
         let file = library[words[1]]
         let fault = file == nil ? Fault.none : faults.next(at: Uptime.seconds)
         state.withLock { $0.requests += 1 }

@@ -1,6 +1,6 @@
 /// Whether a measurement grows over a run.
 ///
-/// The first sixth of the samples is the warm-up and does not count. A line is fitted to the last two thirds of the
+/// The warm-up, at most a sixth of the samples, does not count. A line is fitted to the last two thirds of the
 /// rest. The measurement grows if that line rises by more than the allowance over its length, and the mean of the last
 /// third is above the maximum of the first. A plateau, a single peak and noise are not growth.
 struct Growth {
@@ -12,9 +12,9 @@ struct Growth {
     let allowance: Double
 
     /// `nil` for fewer than twelve samples.
-    init?(_ samples: [Double], share: Double, amount: Double) {
+    init?(_ samples: [Double], warmUp: Int, share: Double, amount: Double) {
         guard samples.count >= 12 else { return nil }
-        let counted = Array(samples.dropFirst(samples.count / 6))
+        let counted = Array(samples.dropFirst(min(warmUp, samples.count / 6)))
         let third = counted.count / 3
         let first = counted.prefix(third).max() ?? 0
         let last = counted.suffix(third)

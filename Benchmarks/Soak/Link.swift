@@ -53,17 +53,39 @@ struct Link {
 
     let stage: Stage
     var reader: MessageReader
+    private let vigil: Watchdog.Vigil
 
-    init(_ stage: Stage, receiveBuffer: Int) throws(Socket.Failure) {
-        self.stage = stage
+    init(_ stage: Stage, _ vigil: Watchdog.Vigil, receiveBuffer: Int) throws(Socket.Failure) {
+        (self.stage, self.vigil) = (stage, vigil)
         reader = MessageReader(
-            try Socket.connect(port: stage.port, receiveBuffer: receiveBuffer, timeout: Self.patience))
+            try Socket.connect(port: stage.port, receiveBuffer: receiveBuffer, timeout: Self.patience), vigil)
     }
 
     /// Sends requests, several at once if given.
     func send(_ asks: [Ask]) -> Bool {
-        let text = asks.map { $0.text(port: $0.file.map { stage.origins[$0.origin].port } ?? stage.origins[0].port) }
+        let text = asks.map { $0.text(to: stage.origins[$0.file?.origin ?? 0]) }
         return reader.socket.send(text.joined())
+    }
+
+    /// Requests a playlist of an origin.
+    func send(_ path: String, of origin: FaultyOrigin) -> Bool {
+        reader.socket.send("GET \(origin.target(path)) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    }
+
+    /// Reads an answer whose bytes are not known; `nil` if it is not complete.
+    mutating func receiveText(
+        _ request: String, lastTrouble: @escaping @Sendable () -> Double
+    ) -> (status: Int, text: String)? {
+        vigil.begins(request, lastTrouble: lastTrouble)
+        var body: [UInt8] = []
+        do {
+            guard let head = try finalHead(), let status = head.status else { return nil }
+            try reader.body(framing(of: head, Ask(file: nil)), most: 64 << 10) { body += $0 }
+            stage.tally.change { [count = body.count] in $0.servedBytes += Int64(count) }
+            return (status, String(decoding: body, as: UTF8.self))
+        } catch {
+            return nil
+        }
     }
 
     /// Reads and checks the answer to a request.
@@ -71,6 +93,7 @@ struct Link {
     /// - Returns: How it ended, the tag it carried, and whether the connection can take another request.
     mutating func receive(_ ask: Ask, _ manner: Manner) -> (end: End, tag: TagBook.Tag?, isOpen: Bool) {
         var progress = Progress()
+        vigil.begins("\(manner.name): \(ask.description)") { [stage] in stage.lastTrouble(ask.file) }
         do {
             guard let head = try finalHead() else { throw MessageReader.Failure.closed }
             let representations = ask.file?.representations(language: ask.language) ?? []

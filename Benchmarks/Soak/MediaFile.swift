@@ -26,6 +26,10 @@ final class MediaFile: Sendable {
         case moved
         /// A playlist's type, a strong ETag, `no-cache`.
         case playlist
+        /// A segment of a stream: a strong ETag and ranges.
+        case segment
+        /// A new file that many clients want at once: a strong ETag and ranges.
+        case premiere
 
         /// How many of a hundred files are of this kind.
         var share: Int {
@@ -35,6 +39,8 @@ final class MediaFile: Sendable {
             case .weak, .bare, .rangeless, .varying, .moved: 7
             case .unstored: 5
             case .chunked, .playlist: 4
+            // Made when they are requested.
+            case .segment, .premiere: 0
             }
         }
 
@@ -45,13 +51,15 @@ final class MediaFile: Sendable {
             case .rangeless, .unstored, .varying: 4 << 20
             case .chunked: 2 << 20
             case .playlist: 64 << 10
+            case .segment: 256 << 10
+            case .premiere: 2 << 20
             }
         }
 
         /// Whether a response can be continued with bytes of another one (RFC 9110 §15.3.7.3).
         var isJoinable: Bool {
             switch self {
-            case .strong, .dated, .varying, .moved, .playlist: true
+            case .strong, .dated, .varying, .moved, .playlist, .segment, .premiere: true
             case .weak, .bare, .rangeless, .chunked, .unstored: false
             }
         }
@@ -83,7 +91,15 @@ final class MediaFile: Sendable {
     }
 
     /// The path that clients request.
-    var path: String { "/\(kind)/\(number).\(kind == .playlist ? "m3u8" : "mp4")" }
+    var path: String {
+        let ending =
+            switch kind {
+            case .playlist: "m3u8"
+            case .segment: "ts"
+            default: "mp4"
+            }
+        return "/\(kind)/\(number).\(ending)"
+    }
 
     /// The path that has the bytes.
     var finalPath: String { kind == .moved ? "/moved-here/\(number).mp4" : path }
@@ -136,8 +152,9 @@ final class MediaFile: Sendable {
         }
     }
 
+    /// When an answer was last faulty; infinite while one is.
+    var lastTrouble: Double { state.withLock { $0.openFaults > 0 ? .infinity : $0.lastFault } }
+
     /// Whether an answer since then was faulty.
-    func hadFault(since time: Double) -> Bool {
-        state.withLock { $0.openFaults > 0 || $0.lastFault >= time }
-    }
+    func hadFault(since time: Double) -> Bool { lastTrouble >= time }
 }

@@ -33,11 +33,13 @@ struct MessageReader {
     enum Framing: Equatable { case length(Int64), chunked, untilClose }
 
     let socket: Socket
+    /// Sees how long it waits for bytes.
+    private let vigil: Watchdog.Vigil?
     private var buffer = [UInt8](repeating: 0, count: 64 << 10)
     private var start = 0
     private var end = 0
 
-    init(_ socket: Socket) { self.socket = socket }
+    init(_ socket: Socket, _ vigil: Watchdog.Vigil? = nil) { (self.socket, self.vigil) = (socket, vigil) }
 
     /// Bytes received but not passed on.
     var waitingBytes: Int { end - start + socket.waitingBytes }
@@ -113,9 +115,11 @@ struct MessageReader {
             start = 0
         }
         guard end < buffer.count else { throw .malformed("a head of more than 64 KiB") }
+        vigil?.waits(at: Uptime.seconds)
         let received = buffer.withUnsafeMutableBytes { bytes in
             socket.receive(into: UnsafeMutableRawBufferPointer(rebasing: bytes[end..<min(bytes.count, end + most)]))
         }
+        if case .bytes(let count) = received { vigil?.received(count) } else { vigil?.received(0) }
         switch received {
         case .bytes(let count): end += count
         case .end: throw .closed

@@ -8,6 +8,8 @@ struct OriginAnswer {
     /// The bytes of the representation that follow; empty for none.
     var range: Range<Int64> = 0..<0
     var isChunked = false
+    /// A body that is not of a file.
+    var text: String?
 
     private static let languages = ["en", "de", "fr"]
 
@@ -56,6 +58,18 @@ struct OriginAnswer {
         if method == "HEAD" { range = 0..<0 }
     }
 
+    /// Answers a GET for a playlist.
+    init(to head: MessageReader.Head, list: Scenery.List) {
+        fields = [("ETag", list.tag), ("Cache-Control", "max-age=1"), ("Content-Type", list.type)]
+        if head["if-none-match"] == list.tag {
+            status = 304
+        } else {
+            status = 200
+            text = list.text
+            fields.append(("Content-Length", "\(list.text.utf8.count)"))
+        }
+    }
+
     private init(
         status: Int, fields: [(name: String, value: String)] = [], representation: Representation? = nil
     ) {
@@ -71,7 +85,7 @@ struct OriginAnswer {
         // Versions are an hour apart, so their dates are strong validators.
         let date = HTTPDate(secondsSince1970: 1_735_689_600 + Int64(representation.version) * 3600)
         switch file.kind {
-        case .strong, .moved, .rangeless, .chunked: fields.append(("ETag", tag))
+        case .strong, .moved, .rangeless, .chunked, .segment, .premiere: fields.append(("ETag", tag))
         case .dated: fields.append(("Last-Modified", "\(date)"))
         case .weak: fields.append(("ETag", "W/\(tag)"))
         case .bare: break
@@ -79,7 +93,13 @@ struct OriginAnswer {
         case .varying: fields += [("ETag", tag), ("Vary", "Accept-Language")]
         case .playlist: fields += [("ETag", tag), ("Cache-Control", "no-cache")]
         }
-        fields.append(("Content-Type", file.kind == .playlist ? "application/vnd.apple.mpegurl" : "video/mp4"))
+        let type =
+            switch file.kind {
+            case .playlist: "application/vnd.apple.mpegurl"
+            case .segment: "video/mp2t"
+            default: "video/mp4"
+            }
+        fields.append(("Content-Type", type))
     }
 
     private mutating func answerRange(_ wanted: Range<Int64>?, _ length: Int64, _ fault: Fault) {

@@ -3,14 +3,19 @@ import RepriseTesting
 
 /// One client: plays, seeks, pauses and leaves as its seed determines, until the stage is over.
 struct Player {
-    private let stage: Stage
+    let stage: Stage
     private let language: Int
-    private var random: SeededGenerator
+    private let vigil: Watchdog.Vigil
+    /// Whether it goes where many others go.
+    private let isInCrowd: Bool
+    var random: SeededGenerator
     /// The last tag received for each file.
     private var tags: [Int: TagBook.Tag] = [:]
 
     init(_ stage: Stage, number: Int, seed: UInt64) {
         self.stage = stage
+        vigil = stage.watchdog.vigil(over: "client \(number)")
+        isInCrowd = number.isMultiple(of: 6)
         language = number % 3
         random = SeededGenerator(seed: seed &+ UInt64(number) << 20)
     }
@@ -30,6 +35,10 @@ struct Player {
     }
 
     private mutating func step() throws(Socket.Failure) {
+        if !stage.isPlain {
+            if isInCrowd { return try crowd() }
+            if Int.random(in: 0..<6, using: &random) == 0 { return try stress() }
+        }
         switch Int.random(in: 0..<100, using: &random) {
         case ..<36: try play()
         case ..<52: try probe()
@@ -155,15 +164,15 @@ struct Player {
 
     // MARK: Requests
 
-    private func ask(_ file: MediaFile, _ wanted: Ask.Wanted) -> Ask {
+    func ask(_ file: MediaFile, _ wanted: Ask.Wanted) -> Ask {
         Ask(file: file, wanted: wanted, language: file.kind == .varying ? language : 0)
     }
 
-    private mutating func pick(where fits: (MediaFile) -> Bool = { _ in true }) -> MediaFile {
+    mutating func pick(where fits: (MediaFile) -> Bool = { _ in true }) -> MediaFile {
         stage.library.pick(using: &random) { [isPlain = stage.isPlain] in fits($0) && (!isPlain || $0.kind.isPlain) }
     }
 
-    private mutating func place(in file: MediaFile) -> Int64 {
+    mutating func place(in file: MediaFile) -> Int64 {
         .random(in: 0..<file.current(language: 0).length, using: &random)
     }
 
@@ -172,8 +181,8 @@ struct Player {
         return start..<start + .random(in: 1...65_536, using: &random)
     }
 
-    private mutating func connect() throws(Socket.Failure) -> Link {
-        try Link(stage, receiveBuffer: .random(in: 16_384...131_072, using: &random))
+    mutating func connect() throws(Socket.Failure) -> Link {
+        try Link(stage, vigil, receiveBuffer: .random(in: 16_384...131_072, using: &random))
     }
 
     private mutating func visit(_ asks: [Ask], _ manner: Link.Manner) throws(Socket.Failure) {
@@ -182,7 +191,7 @@ struct Player {
     }
 
     /// Sends requests and reads their answers; returns whether the connection can take another request.
-    private mutating func request(
+    mutating func request(
         _ asks: [Ask], _ manner: Link.Manner, on link: inout Link, isLast: Bool = false
     ) -> Bool {
         let sent = Uptime.seconds

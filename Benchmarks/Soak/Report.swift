@@ -10,18 +10,20 @@ struct Report {
     }
 
     private let limit: Int64
+    /// Seconds between two samples.
+    private let pace: Double
     private var samples: [ServerUnderTest.Sample] = []
     /// Index of the first sample of the next line.
     private var lineBegin = 0
     private var last: Moment?
 
-    /// `limit` is that of the server under test, in bytes.
-    init(limit: Int64) { self.limit = limit }
+    /// `limit` is that of the server under test, in bytes; a sample follows every `pace` seconds.
+    init(limit: Int64, pace: Double) { (self.limit, self.pace) = (limit, pace) }
 
     static let heading = """
-        | min | requests | MB served | wrong bytes | wrong answers | no answer | broken off: explained | unexplained \
-        | RSS MiB | descriptors | threads | CPU % | stored of limit % | origin MB | origin / served |
-        |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
+        | min | requests | MB served | wrong bytes | wrong answers | no answer | hangs | broken off: explained \
+        | unexplained | RSS MiB | descriptors | threads | CPU % | stored of limit % | origin MB | origin / served |
+        |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
         """
 
     /// Adds the server's current resource usage.
@@ -45,7 +47,8 @@ struct Report {
             Self.text(time / 60, 1), "\(counts.requests - then.requests)", Self.text(served, 0),
             "\(counts.wrongBytes - then.wrongBytes)", "\(counts.wrongAnswers - then.wrongAnswers)",
             "\(counts.silent - then.silent + counts.refusedConnections - then.refusedConnections)",
-            "\(counts.explained - then.explained)", "\(counts.unexplained - then.unexplained)",
+            "\(counts.hangs - then.hangs)", "\(counts.explained - then.explained)",
+            "\(counts.unexplained - then.unexplained)",
             peak({ Double($0.memory) / 1_048_576 }, 1), peak({ Double($0.descriptors) }, 0),
             peak({ Double($0.threads) }, 0), recent.isEmpty ? "–" : Self.text(cpu, 0),
             peak({ Double($0.stored) / Double(limit) * 100 }, 1), Self.text(origin, 0),
@@ -61,11 +64,13 @@ struct Report {
         if counts.wrongBytes > 0 { failures.append("\(counts.wrongBytes) wrong bytes") }
         if counts.wrongAnswers > 0 { failures.append("\(counts.wrongAnswers) wrong answers") }
         if counts.silent > 0 { failures.append("\(counts.silent) requests without an answer in \(Link.patience) s") }
+        if counts.hangs > 0 { failures.append("\(counts.hangs) requests hung") }
         if counts.refusedConnections > 0 { failures.append("\(counts.refusedConnections) connections not accepted") }
         if counts.unexplained > 0 { failures.append("\(counts.unexplained) responses ended without a reason") }
         for (name, unit, value, share, amount) in Self.measures {
             let values = samples.map(value)
-            guard let growth = Growth(values, share: share, amount: amount), growth.isGrowth else { continue }
+            guard let growth = Growth(values, warmUp: Int(600 / pace), share: share, amount: amount), growth.isGrowth
+            else { continue }
             failures.append(
                 "\(name) grow: \(Self.text(growth.rise, 1)) \(unit) more in the last two thirds, "
                     + "\(Self.text(growth.allowance, 1)) allowed")

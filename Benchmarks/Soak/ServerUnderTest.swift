@@ -65,6 +65,19 @@ final class ServerUnderTest {
         process.waitUntilExit()
     }
 
+    /// Its `/-/status.json`; `nil` if it does not answer in a quarter of a minute.
+    var status: Data? {
+        guard let socket = try? Socket.connect(port: port, receiveBuffer: 64 << 10, timeout: 15),
+            socket.send("GET /-/status.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        else { return nil }
+        var reader = MessageReader(socket)
+        var body = Data()
+        guard let head = (try? reader.head()) ?? nil, let length = head["content-length"].flatMap({ Int64($0) }),
+            (try? reader.body(.length(length), most: 64 << 10) { body.append(contentsOf: $0) }) != nil
+        else { return nil }
+        return body
+    }
+
     /// How it ended, for messages.
     var end: String {
         process.terminationReason == .uncaughtSignal

@@ -56,14 +56,20 @@ struct Soak {
         let origins = try (0..<command.origins).map { number in
             let seed = seed &+ UInt64(number)
             let faults = FaultPlan(share: isPlain ? 0 : command.faults, seed: seed)
+            // Every second one is read ahead.
+            let host = isPlain || number.isMultiple(of: 2) ? "127.0.0.1" : Self.readAheadHost
             return try FaultyOrigin.start(
-                library, faults: faults, restarts: restarts, sent: sent, seed: seed, ending: ending, threads: threads)
+                library, host: host, faults: faults, restarts: restarts, sent: sent, seed: seed, ending: ending,
+                threads: threads)
         }
-        let server = try ServerUnderTest(executable, directory: folder, options: try options(folder, limit: limit))
+        let server = try ServerUnderTest(
+            executable, directory: folder, options: try options(folder, limit: limit, isPlain))
         defer { server.stop() }
         let stage = Stage(
             library: library, origins: origins, port: server.port, wanted: isPlain ? DistinctBytes() : nil,
-            ending: ending, meanRate: command.rate * 1e6 / Double(command.clients))
+            ending: ending, watchdog: Watchdog(patience: command.patience),
+            meanRate: command.rate * 1e6 / Double(command.clients),
+            isHostile: command.hostile)
         let title = isPlain ? "Honest origins, no eviction" : "Faults, changes, restarts, eviction"
         let sizes = "\(command.files) files, \(library.bytes / 1_000_000) MB"
         say("\n\(title): \(sizes)\(isPlain ? "" : ", limit \(limit / 1_000_000) MB")\n\(Report.heading)")
@@ -74,8 +80,14 @@ struct Soak {
                 player.run()
             }
         }
-        if !isPlain { change(library, ending, threads) }
-        let failures = watch(stage, server, limit: limit, seconds: seconds)
+        if !isPlain {
+            change(library, ending, threads)
+            threads.start { [seed] in
+                var keeper = Keeper(stage, seed: seed)
+                keeper.run()
+            }
+        }
+        let failures = watch(stage, server, in: folder, limit: limit, seconds: seconds)
         ending.announce()
         server.stop()
         threads.wait(30)
@@ -84,15 +96,18 @@ struct Soak {
     }
 
     /// Prints the lines; returns the failures.
-    private func watch(_ stage: Stage, _ server: ServerUnderTest, limit: Int64, seconds: Double) -> [String] {
+    private func watch(
+        _ stage: Stage, _ server: ServerUnderTest, in folder: String, limit: Int64, seconds: Double
+    ) -> [String] {
         let began = Uptime.seconds
-        var report = Report(limit: limit)
-        var nextLine = command.every
         let pace = min(5, max(0.5, seconds / 120))
+        var report = Report(limit: limit, pace: pace)
+        var nextLine = command.every
         var time = 0.0
         while server.isAlive, stage.ending.wait(min(pace, seconds - time)) {
             time = Uptime.seconds - began
             report.add(server.sample)
+            reportHangs(stage, server, in: folder)
             if time >= min(nextLine, seconds) {
                 nextLine += command.every
                 say(report.line(at: time, stage.tally.now, originBytes: stage.originBytes))
@@ -108,6 +123,23 @@ struct Soak {
         return failures
     }
 
+    /// Says what hangs, and what the server knows about it.
+    private func reportHangs(_ stage: Stage, _ server: ServerUnderTest, in folder: String) {
+        let hangs = stage.watchdog.hangs(at: Uptime.seconds)
+        guard !hangs.isEmpty else { return }
+        stage.tally.change { $0.hangs += hangs.count }
+        let json = server.status
+        let status = json.flatMap { try? ServerStatus($0) }
+        try? json?.write(to: URL(fileURLWithPath: "\(folder)/status-\(Int(Uptime.seconds)).json"))
+        for hang in hangs {
+            let path = hang.request.split(separator: " ").first { $0.hasPrefix("/") }.map(String.init) ?? "?"
+            let detail = status.map { $0.excerpt(of: path) } ?? "status.json does not come"
+            stage.tally.complain(
+                "no byte", doing: "waiting",
+                "\(hang.client), \(hang.request), \(Int(hang.seconds)) s after \(hang.bytes) bytes; \(detail)")
+        }
+    }
+
     private func change(_ library: Library, _ ending: Ending, _ threads: Threads) {
         guard command.changes > 0 else { return }
         threads.start { [seed, interval = command.changes] in
@@ -116,11 +148,19 @@ struct Soak {
         }
     }
 
-    private func options(_ folder: String, limit: Int64) throws -> [String] {
+    private static let readAheadHost = "localhost"
+
+    private func options(_ folder: String, limit: Int64, _ isPlain: Bool) throws -> [String] {
         var options = ["--limit", "\(limit)B"]
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        if !isPlain {
+            let file = folder + "/reprise.conf"
+            let text = "[host \(Self.readAheadHost)]\nread-ahead = \(command.readAhead)\n"
+            try text.write(toFile: file, atomically: true, encoding: .utf8)
+            options += ["--config", file]
+        }
         if command.shared { options.append("--shared") }
         if command.encrypted {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             let key = folder + "/key"
             try Data(TestPattern.bytes(in: 0..<32, seed: seed)).write(to: URL(fileURLWithPath: key))
             options += ["--encrypt-key-file", key]

@@ -11,9 +11,10 @@ struct SoakCommand: ParsableCommand {
         abstract: "Play through the proxy for a long time, from origins with faults, and say what goes wrong or grows.",
         discussion: """
             First stage, --plain-seconds: honest origins and no eviction, for the exact ratio of origin bytes to \
-            distinct bytes. Second stage, MINUTES: faults, changes, restarts, and a limit that evicts all the time.
+            distinct bytes. Second stage, MINUTES: faults, changes, restarts, a limit that evicts all the time, \
+            read-ahead, downloads, live streams, and hostile playlists.
 
-            Ends with status 1 when a byte or an answer was wrong, a client got no answer, a response ended without a \
+            Ends with status 1 when a byte or an answer was wrong, a client got no answer or waited too long for a byte, a response ended without a \
             reason at the origin, the server died, or its memory, descriptors or threads grow. Ctrl-C ends it with \
             the verdict so far. Sizes of the server are read from /proc: elsewhere than on Linux they are left out.
             """)
@@ -39,6 +40,12 @@ struct SoakCommand: ParsableCommand {
     @Option(help: "Share of the origins' answers that are faulty.")
     var faults = 0.01
 
+    @Option(help: "How far every second origin's files are read ahead in the second stage, as `serve --read-ahead`.")
+    var readAhead = "all"
+
+    @Option(help: "Seconds without a byte after which a request hangs, unless its origin is at fault.")
+    var patience = 60.0
+
     @Option(help: "Seconds between two changes of a file.")
     var changes = 3.0
 
@@ -56,6 +63,9 @@ struct SoakCommand: ParsableCommand {
 
     @Flag(help: "Test the rules of a shared cache (`serve --shared`).")
     var shared = false
+
+    @Flag(inversion: .prefixedNo, help: "Request hostile playlists in the second stage.")
+    var hostile = true
 
     @Flag(help: "Test an encrypted cache.")
     var encrypted = false

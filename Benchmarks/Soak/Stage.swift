@@ -9,16 +9,24 @@ struct Stage: Sendable {
     let wanted: DistinctBytes?
     let tags = TagBook()
     let ending: Ending
+    let watchdog: Watchdog
     /// Bytes per second that one client plays on average.
     let meanRate: Double
+    /// Whether hostile playlists are requested.
+    let isHostile: Bool
     /// Whether only files are requested whose every byte should come from the origin once.
     var isPlain: Bool { wanted != nil }
 
     /// How long a response may suffer from an earlier fault, in seconds.
-    private static let aftermath = 15.0
+    static let aftermath = 15.0
 
     /// Body bytes that the origins sent.
     var originBytes: Int64 { origins.reduce(0) { $0 + $1.counts.bytes } }
+
+    /// When the origin of a file was last at fault or down, in seconds of uptime; infinite while it is.
+    func lastTrouble(_ file: MediaFile?) -> Double {
+        max(file?.lastTrouble ?? -.infinity, origins[file?.origin ?? 0].lastTrouble)
+    }
 
     /// Why a response to `ask` ended early; `version` is that of its bytes.
     func reason(_ ask: Ask, version: Int?) -> Tally.Reason {

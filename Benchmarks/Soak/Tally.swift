@@ -27,6 +27,8 @@ final class Tally: Sendable {
         var brokenOff: [Reason: Int] = [:]
         /// Requests that received no bytes for too long.
         var silent = 0
+        /// Requests that the watchdog has seen to hang.
+        var hangs = 0
         /// Connections that were not accepted.
         var refusedConnections = 0
         /// Wrong or unexplained answers, by what the client was doing.

@@ -7,7 +7,7 @@ import Testing
 @Suite(.limit(minutes: 1))
 struct GrowthTests {
     private func isGrowth(_ samples: [Double]) throws -> Bool {
-        try #require(Growth(samples, share: 0.1, amount: 4)).isGrowth
+        try #require(Growth(samples, warmUp: 120, share: 0.1, amount: 4)).isGrowth
     }
 
     @Test("Noise around a level is not growth", arguments: UInt64(1)...20)
@@ -39,6 +39,6 @@ struct GrowthTests {
 
     @Test("A few samples are inconclusive")
     func few() {
-        #expect(Growth([1, 2, 4, 8], share: 0, amount: 0) == nil)
+        #expect(Growth([1, 2, 4, 8], warmUp: 0, share: 0, amount: 0) == nil)
     }
 }
