@@ -68,47 +68,6 @@ import Testing
         #expect(editor.editedCount <= 2 * list.bytes.count + 1 << 20)
     }
 
-    @Test("A representation gets a base in its own namespace, an empty element with an end tag")
-    func baseOfARepresentation() throws {
-        let text = """
-            <x:MPD xmlns:x="urn:mpeg:dash:schema:mpd:2011"><x:Period><x:AdaptationSet><x:Representation id="a>b"/>\
-            <x:Representation
-             id="c" ><x:SegmentBase/></x:Representation></x:AdaptationSet></x:Period></x:MPD>
-            """
-        let mpd = try MPD(Array(text.utf8))
-        var editor = PlaylistEditor(mpd.bytes)
-        for (number, representation) in mpd.periods[0].adaptationSets[0].representations.enumerated() {
-            try editor.insertBaseURL("&\(number)/", of: representation)
-        }
-        let edited = String(decoding: try editor.edited(), as: UTF8.self)
-        let bases = (0...1).map { "<x:BaseURL>&amp;\($0)/</x:BaseURL>" }
-        #expect(
-            edited
-                == text.replacing("b\"/>", with: "b\">\(bases[0])</x:Representation>")
-                .replacing("\"c\" >", with: "\"c\" >\(bases[1])"))
-        let again = try MPD(Array(edited.utf8))
-        let paths = (0...1).map { MPD.Path(period: 0, adaptationSet: 0, representation: $0) }
-        #expect(
-            paths.map { again.baseURL(of: $0, base: URIReference("http://a/")).text } == [
-                "http://a/&0/", "http://a/&1/",
-            ])
-    }
-
-    @Test("A text knows its element, with comments and sections around it; an attribute has none")
-    func elements() throws {
-        let element = "<BaseURL a='>'><!-- </b> --><![CDATA[x]]><!-- < --></BaseURL >"
-        let text = "<MPD>\(element)<SegmentURL media='m'/></MPD>"
-        let mpd = try MPD(Array(text.utf8))
-        #expect(mpd.links.map { $0.element.map { String(decoding: mpd.bytes[$0], as: UTF8.self) } } == [element, nil])
-    }
-
-    @Test("The line of a link has its own end, whichever that is", arguments: ["\n", "\r\n", "\r"])
-    func linesOfLinks(end: String) throws {
-        let lines = ["#EXTM3U", "#EXT-X-KEY:METHOD=AES-128,URI=\"k\"", "#EXTINF:4,", "a.ts"]
-        let list = try hls(lines.joined(separator: end))
-        #expect(list.links.map { list.text(list.line(of: $0)) } == [lines[1] + end, "a.ts"])
-    }
-
     @Test("Of a pattern, numbers and times tell the segments of a representation apart")
     func identifiers() throws {
         let text = "<MPD><SegmentTemplate media='$RepresentationID$/$$$Number%05d$-$Bandwidth$-$Time$.m4s'/></MPD>"

@@ -403,6 +403,51 @@ import Testing
         }
     }
 
+    // MARK: - What is not understood
+
+    @Test("what only another parser takes for a link never gets into the folder")
+    func hostileLists() async throws {
+        let master = """
+            #EXTM3U
+            #EXT-X-SESSION-DATA:DATA-ID="a",URI=file:/private
+            #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="n",URI=file:/private
+            #EXT-X-STREAM-INF:BANDWIDTH=1,AUDIO="a"
+            v.m3u8
+            #EXTINF:4,
+            file:/private
+            #EXT-X-UNKNOWN:URI="file:/private"
+
+            """
+        let list = Self.list(
+            "#EXT-X-KEY:METHOD=NONE,URI=file:/private", " # file:/private", "#EXT-X-NEW:URI=\"file:/private\"",
+            "#EXTINF:4,", "1.ts")
+        let files = ["/m.m3u8": master, "/v.m3u8": list, "/1.ts": "one"]
+        try await export("/m.m3u8", of: files) { export async throws in
+            let exported = try await export.files()
+            #expect(exported.values.allSatisfy { !$0.contains("private") }, "\(exported)")
+            #expect(exported["variant-1/index.m3u8"]?.contains("#EXTINF:4,\nsegment-00001.ts\n") == true)
+        }
+        let unquoted = Self.list("#EXT-X-MAP:URI=file:/private", "#EXTINF:4,", "1.ts")
+        try await export("/l.m3u8", of: ["/l.m3u8": unquoted, "/1.ts": "one"]) { export async throws in
+            #expect(export.refusal()?.code == .notDownloadable)
+        }
+    }
+
+    @Test("elements of other namespaces never get into the folder")
+    func hostileDescription() async throws {
+        let foreign = "<x:SegmentTemplate xmlns:x='urn:x' media='file:/private' initialization='file:/private'/>"
+        var files = Self.dash
+        files["/show/m.mpd"] = Self.dash["/show/m.mpd"]?
+            .replacing("<SegmentTemplate", with: foreign + "<SegmentTemplate")
+            .replacing(
+                "</Period>", with: "<x:AdaptationSet><x:BaseURL>file:/private</x:BaseURL></x:AdaptationSet></Period>")
+        try await export("/show/m.mpd", of: files) { export async throws in
+            let exported = try await export.files()
+            #expect(exported.values.allSatisfy { !$0.contains("private") }, "\(exported)")
+            #expect(exported["video-1/segment-002.m4s"] == "hd 2" && exported.count == files.count)
+        }
+    }
+
     // MARK: - Caches and folders
 
     @Test func anEncryptedCacheGivesPlainFiles() async throws {

@@ -119,7 +119,6 @@ struct MPDParser {
             let link = try collected.place.map { place throws(PlaylistError) in
                 try text.addLink(collected.kind, at: place, in: collected.hasSections ? .xmlSections : .xmlText)
             }
-            if let link, let link { text.setElement(last.start..<tokens.position, of: link) }
             try setText(last.element, link: link ?? nil)
         }
         builder.end(last.element, at: last.start..<tokens.position)

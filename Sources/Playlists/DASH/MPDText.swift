@@ -34,9 +34,6 @@ struct MPDText {
         return links.count - 1
     }
 
-    /// Says whose text a link is.
-    mutating func setElement(_ element: Range<Int>, of link: Int) { links[link].element = element }
-
     /// Says which bytes a link uses.
     mutating func setExtent(_ extent: ByteExtent, of link: Int) { links[link].extent = extent }
 

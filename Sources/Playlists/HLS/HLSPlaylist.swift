@@ -73,9 +73,6 @@ package struct HLSPlaylist: Sendable {
     /// A part of the text, such as an attribute; bytes that are not UTF-8 become U+FFFD.
     package func text(_ place: Range<Int>) -> String { bytes.text(place) }
 
-    /// The line on which a link stands, with its end.
-    package func line(of link: Link) -> Range<Int> { link.line }
-
     /// The link as it must be resolved: variables expanded, bytes beyond ASCII percent-encoded.
     package func reference(of link: Link) -> URIReference { URIReference(bytes: link.value(in: bytes)) }
 

@@ -53,7 +53,6 @@ struct HLSText {
         }
         try budget.keep(Link.self)
         var link = Link(kind, at: place, in: context, extent: extent)
-        link.line = line.whole
         let (hasControl, mayExpand) = bytes[place].withUnsafeBufferPointer { text in
             var (hasControl, hasBrace) = (false, false)
             for byte in text {

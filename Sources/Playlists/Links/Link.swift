@@ -14,10 +14,6 @@ package struct Link: Hashable, Sendable {
     package internal(set) var decoded: [UInt8]?
     /// Where in an MPD it stands, which decides by which `BaseURL` elements it is resolved.
     package internal(set) var scope = LinkScope()
-    /// The element of an MPD whose text it is, from its start tag to its end tag; `nil` for attributes, and in HLS.
-    package internal(set) var element: Range<Int>?
-    /// The line of an HLS playlist on which it stands, with its end.
-    package internal(set) var line = 0..<0
     /// Why the link must stay as it is, although it names something to fetch.
     package internal(set) var obstacle: PlaylistError.Code?
 

@@ -65,23 +65,6 @@ package struct PlaylistEditor: Sendable {
         try add(offset..<offset, replacement: Array("<".utf8) + name + text + Array("</".utf8) + name)
     }
 
-    /// Writes a `BaseURL` of a representation, which has none, in front of everything in it.
-    package mutating func insertBaseURL(_ uri: String, of representation: Representation) throws(PlaylistError) {
-        let tag = representation.startTag
-        try check(tag)
-        let isTagEnd = { (byte: UInt8) in byte.isSpace || byte == UInt8(ascii: "/") || byte == UInt8(ascii: ">") }
-        let name = bytes[tag].dropFirst().prefix { !isTagEnd($0) }
-        let base = (name.lastIndex(of: UInt8(ascii: ":")).map { Array(name[...$0]) } ?? []) + Array("BaseURL>".utf8)
-        let text = XMLEscape.escaped(Array(uri.utf8)[...], quote: nil)
-        let element = Array("<".utf8) + base + text + Array("</".utf8) + base
-        if bytes[tag].dropLast().last == UInt8(ascii: "/") {
-            let end = Array("</".utf8) + name + Array(">".utf8)
-            try add(tag.upperBound - 2..<tag.upperBound, replacement: Array(">".utf8) + element + end)
-        } else {
-            try add(tag.upperBound..<tag.upperBound, replacement: element)
-        }
-    }
-
     /// Writes the value of a variable in place of the name of a query parameter, for a player that does not know the
     /// query; leaves a value alone that no quoted string can hold.
     package mutating func spellOut(_ variable: QueryVariable) throws(PlaylistError) {

@@ -84,36 +84,30 @@ struct DASHExporter {
 
     // MARK: - Links
 
-    /// `mpd` with the links of an export.
+    /// `mpd` written again with the links of an export.
     private mutating func localized(_ mpd: MPD) throws -> MPD {
-        var editor = PlaylistEditor(mpd.bytes)
-        var (own, lists): (Set<Int>, [Range<Int>]) = ([], [])
+        var writer = MPDWriter(mpd)
+        var lists: [Range<Int>] = []
         for path in mpd.paths {
-            let representation = mpd.representation(at: path)
-            let links = representation.baseURLs.compactMap(\.link)
-            let base = try base(of: path, in: mpd)
-            own.formUnion(links)
-            for link in links { try editor.replace(mpd.links[link], with: base) }
-            if links.isEmpty { try editor.insertBaseURL(base, of: representation) }
+            writer.setBase(try base(of: path, in: mpd), of: mpd.representation(at: path))
             if let list = try listOfWholeFile(path, in: mpd) {
-                try editor.remove(list)
+                writer.remove(list)
                 lists.append(list)
                 unlisted.insert(path)
             }
         }
-        for (index, link) in mpd.links.enumerated() where !own.contains(index) {
+        for (index, link) in mpd.links.enumerated() {
             switch link.kind {
-            case .baseURL, .location, .patchLocation, .steering:
-                if let element = link.element { try editor.remove(element) }
-            case .clock, .importedMPD, .remoteElement: break
-            default: try editor.replace(link, with: localName(of: link, in: mpd))
+            case .mediaTemplate, .initializationTemplate, .segment, .map:
+                writer.set(try localName(of: link, in: mpd), ofLink: index)
+            default: break
             }
         }
         // ffmpeg takes such a number for the place of the first segment in the list, counted from 0, and begins there.
         for number in mpd.startNumbersOfLists where !lists.contains(where: { $0.contains(number.lowerBound) }) {
-            try editor.remove(number)
+            writer.remove(number)
         }
-        return try MPD(try editor.edited())
+        return try MPD(try writer.written())
     }
 
     /// The `SegmentList` of a representation if its parts are all bytes of one file, in their order; `nil` otherwise.
@@ -209,11 +203,10 @@ extension MPD {
         return "representation \(id.isEmpty ? "\(path.representation + 1)" : id)"
     }
 
-    /// The MPD with only what `selection` keeps, and without content steering.
+    /// The MPD with only what `selection` keeps.
     fileprivate func keeping(_ selection: OfflineSelection) throws -> MPD {
         var editor = PlaylistEditor(bytes)
         try editor.keep(selection)
-        for element in steering { try editor.remove(element) }
         return try MPD(try editor.edited())
     }
 }

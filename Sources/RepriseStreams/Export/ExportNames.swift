@@ -80,6 +80,9 @@ struct ExportNames {
         "video/iso.segment": "m4s", "video/mp2t": "ts", "video/mp4": "m4s", "video/webm": "webm",
     ]
 
+    /// The extensions of all files of exports.
+    static let extensions = media.union(types.values).union(["m3u8", "m3u", "mpd"])
+
     /// The extension of a file at `link` of this media type: one by which players know media, or else `fallback`.
     static func ending(of link: URIReference, mediaType: String?, otherwise fallback: String) -> String {
         let name = link.path.split(separator: "/").last ?? ""

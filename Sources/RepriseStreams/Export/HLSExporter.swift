@@ -72,7 +72,7 @@ struct HLSExporter {
         }
         let selection = OfflineSelection(of: list) { whole.contains($0) }
         guard !selection.isEmpty else { throw Shortfall.error(lacking, of: url) }
-        return try list.keeping(selection, base: base, without: list.multivariant.steeringLines)
+        return try list.keeping(selection, base: base)
     }
 
     /// What is missing of the playlist at `target`; it is remembered.
@@ -103,9 +103,8 @@ struct HLSExporter {
     }
 
     private mutating func add(_ list: HLSPlaylist, base: URIReference, at path: String) throws {
-        var editor = PlaylistEditor(list.bytes)
-        for variable in list.queryVariables { try editor.spellOut(variable) }
-        for link in list.links {
+        var links: [Int: String] = [:]
+        for (index, link) in list.links.enumerated() {
             let target = list.target(of: link, base: base)
             if let word = Self.listKinds[link.kind] {
                 let kind = kind(of: link, in: list) ?? word
@@ -115,15 +114,16 @@ struct HLSExporter {
                     let language = list.rendition(at: link)?.language
                     timedLists.append(HLSParts.Source(path: place, language: language))
                 }
-                try editor.replace(link, with: place)
-            } else if let entry = try extents.entry(holding: .whole, at: target) {
-                let ending = link.kind == .sessionKey ? Self.keyEnding : "json"
+                links[index] = place
+            } else if let ending = Self.sessionEndings[link.kind],
+                let entry = try extents.entry(holding: .whole, at: target)
+            {
                 let place = self.path(of: entry, link: link.kind, in: "session", ending: { _ in ending })
                 try add(link.extent, of: entry, at: place)
-                try editor.replace(link, with: place)
+                links[index] = place
             }
         }
-        plan.add(try editor.edited(), at: path)
+        plan.add(try list.written(links: links), at: path)
     }
 
     private static let subtitlesKind = "subtitles"
@@ -173,37 +173,34 @@ struct HLSExporter {
         let list = track.list
         let gaps = Set(list.media.segments.filter(\.isGap).map(\.link))
         let own = path.contains("/") ? folder : ""
-        var removed: Set<Range<Int>> = []
-        var editor = PlaylistEditor(list.bytes)
-        for variable in list.queryVariables { try editor.spellOut(variable) }
+        var links: [Int: String] = [:]
         for (index, link) in list.links.enumerated() {
             switch link.kind {
             case .segment, .image: break
             case .map where track.usedLinks.contains(index), .key where track.usedLinks.contains(index): break
             // Parts, hints, reports and advertisements help only with an origin; other keys belong to rights systems,
             // and keys and maps may have no segments.
-            default:
-                removed.insert(list.line(of: link))
-                continue
+            default: continue
             }
-            guard !removed.contains(list.line(of: link)) else { continue }
             let ending = { (entry: CacheEntry?) in Self.ending(of: link, in: list, entry: entry) }
             if gaps.contains(index) {
                 let place = names.file("gap", in: folder, extension: ending(nil))
-                try editor.replace(link, with: ExportNames.link(from: own, to: place))
+                links[index] = ExportNames.link(from: own, to: place)
             } else if let entry = track.entries[index] {
                 let place = self.path(of: entry, link: link.kind, in: folder, ending: ending)
                 try add(link.extent, of: entry, at: place)
-                try editor.replace(link, with: ExportNames.link(from: own, to: place))
+                links[index] = ExportNames.link(from: own, to: place)
+            } else if list.target(of: link, base: track.base) == .leftAlone(.scheme("data")) {
+                links[index] = list.reference(of: link).text
             }
         }
-        for line in removed { try editor.remove(line) }
-        plan.add(try editor.edited(), at: path)
+        plan.add(try list.written(links: links), at: path)
     }
 
     /// ffmpeg, and what is made with it, opens files of a playlist on disk by their extensions, keys too, and has none
     /// for keys on its list.
     private static let keyEnding = "ts"
+    private static let sessionEndings: [LinkKind: String] = [.sessionKey: keyEnding, .sessionData: "json"]
 
     private static func ending(of link: Link, in list: HLSPlaylist, entry: CacheEntry?) -> String {
         let fallback: String
@@ -247,13 +244,10 @@ extension HLSPlaylist {
         multivariant.renditions.first { $0.link.map { links[$0] } == link }
     }
 
-    /// The playlist with only what `selection` keeps, without these lines.
-    fileprivate func keeping(
-        _ selection: OfflineSelection, base: URIReference, without lines: [Range<Int>] = []
-    ) throws -> HLSPlaylist {
+    /// The playlist with only what `selection` keeps.
+    fileprivate func keeping(_ selection: OfflineSelection, base: URIReference) throws -> HLSPlaylist {
         var editor = PlaylistEditor(bytes)
         try editor.keep(selection)
-        for line in lines where !selection.removedLines.contains(line) { try editor.remove(line) }
         return try HLSPlaylist(try editor.edited(), context: HLSContext(url: base))
     }
 }

@@ -22,6 +22,9 @@ public struct StreamExport: Sendable {
     /// Number of bytes of all files.
     public var byteCount: Int64 { plan.byteCount }
 
+    /// The extensions of the files of exports.
+    package static var extensions: Set<String> { ExportNames.extensions }
+
     /// A playlist of subtitles beside the sound and the picture, in HLS.
     package struct Subtitles: Sendable, Hashable {
         /// Its path in the folder.
