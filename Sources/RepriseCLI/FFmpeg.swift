@@ -92,7 +92,8 @@ struct FFmpeg: Sendable {
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         let arguments = [
-            "-v", "error", "-protocol_whitelist", "file", "-show_entries", "format=duration", "-of",
+            "-v", "error", "-protocol_whitelist", "file", "-format_whitelist",
+            MediaContainer.mediaFormats.joined(separator: ","), "-show_entries", "format=duration", "-of",
             "default=noprint_wrappers=1:nokey=1", "-i", "file:\(file)",
         ]
         let surroundings = RunningProgram.Surroundings(

@@ -48,8 +48,9 @@ struct MediaContainer: Sendable {
         let pictures = isSound ? [] : ["-map", "0:v?"]
         var maps = self.maps(of: texts)
         if texts.isEmpty, withSubtitles, let subtitles { maps = ["-map", "0:s?", "-c:s", subtitles] }
-        return Self.input(playlist, Self.anyExtension) + texts.flatMap { Self.input($0.path) } + pictures
-            + ["-map", "0:a?", "-c", "copy"] + maps + target(format, path)
+        return Self.input(stream: playlist) + texts.flatMap { Self.input(text: $0) } + pictures + [
+            "-map", "0:a?", "-c", "copy",
+        ] + maps + target(format, path)
     }
 
     /// The arguments for `texts`, which are the inputs from the second one on.
@@ -76,15 +77,16 @@ struct MediaContainer: Sendable {
         let sound = order.sound.isEmpty ? ["-map", "0:a?"] : order.sound.flatMap { ["-map", "0:a:\($0)"] }
         let texts = subtitles == nil ? [] : order.subtitles.flatMap { ["-map", "0:s:\($0)"] }
         let codec = subtitles.map { texts.isEmpty ? [] : ["-c:s", $0] } ?? []
-        return Self.input(playlist, Self.anyExtension) + pictures + sound + texts + ["-c", "copy"] + codec
+        return Self.input(stream: playlist) + pictures + sound + texts + ["-c", "copy"] + codec
             + target(partFormat, path)
     }
 
     /// ffmpeg's arguments that join the files of periods, which are in the list at `list`, with `texts` into the file
     /// at `path`.
     func arguments(joining list: String, texts: [Text], to path: String) -> [String] {
-        Self.input(list, ["-f", "concat"]) + texts.flatMap { Self.input($0.path) } + ["-map", "0", "-c", "copy"]
-            + maps(of: texts) + target(format, path)
+        Self.input(list, as: "concat", of: ["mov", "matroska"], over: "file")
+            + texts.flatMap { Self.input(text: $0) } + ["-map", "0", "-c", "copy"] + maps(of: texts)
+            + target(format, path)
     }
 
     /// The format of the files of periods: Matroska takes everything, and MP4 keeps the times of MP4 exactly.
@@ -92,16 +94,35 @@ struct MediaContainer: Sendable {
 
     private func target(_ format: String, _ path: String) -> [String] { ["-f", format, "-y", "file:\(path)"] }
 
-    private static let anyExtension = ["-allowed_extensions", "ALL"]
-
     /// A WebVTT file.
     struct Text {
         let path: String
         let track: StreamExport.Subtitles
     }
 
-    /// Files and the keys beside them, and nothing of the network.
-    private static func input(_ path: String, _ options: [String] = []) -> [String] {
-        ["-protocol_whitelist", "file,crypto,data"] + options + ["-i", "file:\(path)"]
+    // MARK: - Inputs
+
+    /// ffmpeg's formats of segments and media files, none of which names other files.
+    ///
+    /// By default ffmpeg looks what a segment is, and opens the files that it names if it is a list (`ffconcat`).
+    static let mediaFormats = [
+        "mov", "mpegts", "matroska", "webvtt", "aac", "ac3", "eac3", "mp3", "flac", "ogg", "wav",
+    ]
+
+    /// A playlist of an export, its segments, and the keys beside them.
+    private static func input(stream playlist: String) -> [String] {
+        let names = ["-allowed_extensions", StreamExport.extensions.sorted().joined(separator: ",")]
+        let format = playlist.hasSuffix(".mpd") ? "dash" : "hls"
+        return names + input(playlist, as: format, of: mediaFormats, over: "file,crypto,data")
+    }
+
+    private static func input(text: Text) -> [String] { input(text.path, as: "webvtt", of: [], over: "file") }
+
+    /// The file at `path` of this format, in which files of these `formats` are named.
+    private static func input(
+        _ path: String, as format: String, of formats: [String], over protocols: String
+    ) -> [String] {
+        let known = ([format] + formats).joined(separator: ",")
+        return ["-protocol_whitelist", protocols, "-format_whitelist", known, "-f", format, "-i", "file:\(path)"]
     }
 }

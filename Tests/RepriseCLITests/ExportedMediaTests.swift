@@ -81,6 +81,30 @@ struct ExportedMediaTests {
         }
     }
 
+    @Test("a segment that is a list of files has ffmpeg open none of them")
+    func listForASegment() async throws {
+        let list = Array("ffconcat version 1.0\nfile other.mp4\n".utf8)
+        let mpd = """
+            <MPD profiles="urn:mpeg:dash:profile:isoff-live:2011" type="static" mediaPresentationDuration="PT4S">\
+            <Period><AdaptationSet mimeType="video/mp4"><Representation id="1" bandwidth="1">\
+            <BaseURL>list.mp4</BaseURL></Representation></AdaptationSet></Period></MPD>
+            """
+        try await Site.run { site async throws in
+            for (name, bytes) in [("list.mp4", list), ("index.mpd", Array(mpd.utf8))] {
+                site.origin.set(
+                    TestOrigin.Resource(.bytes(bytes), mediaType: StreamMedia.type(of: name), etag: "\"1\""),
+                    at: "/\(name)")
+            }
+            let (cache, url) = (site.directory.path(of: "cache"), site.origin.url("/index.mpd"))
+            let pin = try await Command.run(["pin", "--download", "--cache-dir", cache, url])
+            #expect(pin.exit == .status(0), "\(pin)")
+            let export = try await Command.run(
+                ["export", "--cache-dir", cache, url, "-o", site.directory.path(of: "film.mkv")])
+            #expect(export.exit == .status(1) && export.errors.contains("whitelist"), "\(export)")
+            #expect(!export.errors.contains("other.mp4"), "\(export)")
+        }
+    }
+
     /// The languages of the sound, and of the subtitles, in the file at `path`.
     private func languages(_ path: String, _ kind: String) async throws -> String {
         let ffprobe = try #require(StreamMedia.ffmpeg).replacing("ffmpeg", with: "ffprobe")
