@@ -19,7 +19,7 @@ struct HLSWriter {
 
     /// The text of the playlist; see ``HLSPlaylist/written(links:)``.
     mutating func written() throws(PlaylistError) -> [UInt8] {
-        var reader = LineReader(list.bytes, limits: PlaylistLimits())
+        var reader = LineReader(list.bytes, budget: PlaylistBudget(forInput: list.bytes.count))
         while let line = try reader.next() {
             guard !line.content.isEmpty else { continue }
             if list.bytes[line.content.lowerBound] != UInt8(ascii: "#") {
