@@ -1,9 +1,9 @@
 /// A state behind a lock, and an outbox of the effects that its changes decide.
 ///
 /// A change appends effects under the lock. They are performed one at a time, outside the lock, in the order in which
-/// they were decided. The caller that finds nobody performing effects performs all that are due, those of later changes
-/// included. All others only leave theirs and return, so nobody waits for an effect, and an effect may change the state
-/// itself. Three things follow for the owner:
+/// they were decided. If no other caller is performing effects, the caller performs all that are due, including those
+/// of later changes. Otherwise it leaves them in the outbox and returns. No caller waits for an effect, and an effect
+/// may change the state itself. Three things follow for the owner:
 ///
 /// - An effect may be performed by another thread, after ``update(performing:_:)`` has returned.
 /// - The state may have changed by then. Whatever must hold together with a decision belongs into the state. An effect
@@ -27,9 +27,9 @@ package final class StateMachine<State: Sendable, Effect: Sendable>: Sendable {
     /// Calls `body` with exclusive access to the state, for reads and for changes without effects.
     ///
     /// Not reentrant.
-    package func withLock<Result: Sendable, Failure: Error>(
-        _ body: (inout State) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
+    package func withLock<Result, Failure: Error>(
+        _ body: (inout State) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
         try guarded.withLock { guarded throws(Failure) in try body(&guarded.state) }
     }
 

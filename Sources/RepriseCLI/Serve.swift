@@ -380,6 +380,10 @@ struct Serve: AsyncParsableCommand {
             case .fetchRetried(let key, let delay, let error):
                 logger.info(
                     "retrying", metadata: ["key": "\(key.redacted)", "after": "\(delay)", "error": "\(error.code)"])
+            case .fetchStalled(let key, let position, let time):
+                logger.warning(
+                    "fetch stalled and was given up",
+                    metadata: ["key": "\(key.redacted)", "position": "\(position)", "after": "\(time)"])
             case .fetchStarted(let key, let range):
                 logger.debug("fetch started", metadata: ["key": "\(key.redacted)", "range": "\(range)"])
             case .fetchEnded(let key, let bytes, let error):

@@ -69,6 +69,7 @@ final class Engine: Sendable {
         precedence = Precedence(clock: configuration.clock)
         self.pace = pace ?? DownloadPace(rate: configuration.downloadRate, clock: configuration.clock)
         authorizer = configuration.authorize.map { Authorizer($0) }
+        precedence.whenReadersWait { [weak self] in self?.watchWaits() }
     }
 
     /// The one live resource of `key`; `primary` is the resource that it is a variant of.

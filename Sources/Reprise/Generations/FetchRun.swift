@@ -75,8 +75,9 @@ struct FetchRun: Sendable {
                     end(writer, reachedEnd: false, failure: generation.isCancelled(id) ? nil : error)
                     return
                 }
+                generation.detach(id)
                 engine.reporter.tell(.fetchRetried(generation.key, after: delay, error: error))
-                try? await clock.sleep(delay)
+                await interest.sleepWhileWanted(delay, on: clock)
                 response = nil
             }
         }
@@ -96,6 +97,7 @@ struct FetchRun: Sendable {
     private func attempt(_ ready: FetchResponse?, with writer: inout ChunkWriter) async throws -> Outcome {
         if let ready { return try await drain(ready, with: &writer) }
         await engine.waitForTurn(interest, at: generation.url.authority)
+        generation.noteProgress(of: id)
         guard generation.claim(id), let range = generation.rest(of: id) else { return .done(reachedEnd: false) }
         let record = generation.record
         var request = engine.impersonal(generation.request(for: id) ?? request, stored: record.fields)
@@ -105,7 +107,8 @@ struct FetchRun: Sendable {
             record.rangesSupported == false ? nil : isRest ? .from(range.lowerBound) : .bounded(range)
         let ifRange = spec == nil ? nil : record.identity.validators.ifRangeValue
         let question = LiveGeneration.Question(
-            request: request, range: spec, ifRange: ifRange, storage: engine.storage(for: request), interest: interest)
+            request: request, range: spec, ifRange: ifRange, storage: engine.storage(for: request), interest: interest,
+            fetch: id)
         let answer = try await generation.answer(to: question)
         let response = answer.response
         // Canceled while the request was under way: what has arrived already is stored all the same.
@@ -214,7 +217,7 @@ struct FetchRun: Sendable {
         while true {
             let isHeld = cursor.rest != 0 && !hasArrived
             let claim = isHeld ? await engine.pace.admit(interest, atMost: cursor.rest) : nil
-            await engine.precedence.giveWay(interest, at: authority)
+            if await engine.precedence.giveWay(interest, at: authority) { generation.noteProgress(of: id) }
             let before = engine.clock.elapsed()
             let next = try await engine.pace.settling(claim) { try await body.next() }
             guard let chunk = next else { break }

@@ -16,20 +16,6 @@ extension FetchSchedule {
         }
     }
 
-    /// Gives a fetch the class that fits how much its next byte is wanted.
-    mutating func settleDemand(of id: FetchID, wanted interest: FetchInterest) -> [Effect] {
-        guard readsAhead, let fetch = fetches[id], let present = fetch.demand else { return [] }
-        let isPlayed = interest == .now && isPlayed(fetch, id: id)
-        guard present == (isPlayed ? Self.aheadDemand : .playing) else { return [] }
-        fetches[id]?.demand = isPlayed ? .playing : Self.aheadDemand
-        return [.demand(id)]
-    }
-
-    /// Whether a player comes to the next byte of `fetch` soon.
-    private func isPlayed(_ fetch: Fetch, id: FetchID) -> Bool {
-        readers.values.contains { $0.demand == .playing && interest(of: $0, in: fetch, id: id) == .now }
-    }
-
     /// Begins to fetch the holes that players come to next, where no fetch brings them.
     mutating func startAhead() -> [Effect] {
         guard readsAhead, !isFrozen, !isStoreClosed, rangesSupported == true else { return [] }

@@ -15,6 +15,9 @@ extension FetchSchedule {
     /// The response to the fetch's request is here.
     mutating func responseArrived(_ id: FetchID) { fetches[id]?.hasResponse = true }
 
+    /// The response has ended before it brought everything: only another one brings the rest.
+    mutating func responseLost(_ id: FetchID) { fetches[id]?.hasResponse = false }
+
     /// The response to the fetch's request is the whole, which ends at `end`, in place of a range.
     ///
     /// False if no reader wants the range at that price. Where one keeps the response, all of it is stored that comes
@@ -84,7 +87,7 @@ extension FetchSchedule {
             let interest = interest(in: fetch, id: id)
             if interest == .none { return (.pause, settleUnwanted()) }
             fetches[id]?.isFull = interest == .later
-            return (interest == .later ? .pause : .go, settleDemand(of: id, wanted: interest))
+            return (interest == .later ? .pause : .go, readsAhead ? settleDemand(of: id) : [])
         }
     }
 
@@ -108,9 +111,19 @@ extension FetchSchedule {
 
     /// The linger time of the fetch is over.
     mutating func lingerExpired(_ id: FetchID) -> [Effect] {
-        guard fetches[id]?.phase == .lingering else { return [] }
-        fetches[id]?.phase = .ending
-        return [.cancel(id)]
+        fetches[id]?.phase == .lingering ? [cancel(id)] : []
+    }
+
+    /// The fetch is stuck: no reader waits for it from now on, and `bypassing` ones fetch the hole for themselves.
+    mutating func abandon(_ id: FetchID, bypassing: [ReaderID]) -> [Effect] {
+        for reader in bypassing { readers[reader]?.bypassesHole = true }
+        responseLost(id)
+        let waiting = readers.filter { $0.value.waitingOn == id }.keys
+        return [cancel(id)]
+            + waiting.map { reader in
+                readers[reader]?.waitingOn = nil
+                return .wake(reader)
+            }
     }
 
     /// Whether a reader waits for bytes of this fetch right now: an error must be retried or reported.

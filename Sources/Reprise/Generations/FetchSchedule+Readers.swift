@@ -35,7 +35,10 @@ extension FetchSchedule {
         if !prefix.isEmpty { return (piece(id, prefix: prefix, end: reader.end), resumable()) }
         if let freeze { return (.fail(freeze.error(at: position)), []) }
         if reader.rangeFallback == .fail, rangesSupported == false { return (.fail(.rangesUnsupported), resumable()) }
-        if isStoreClosed { return (.direct(from: position, to: endOfHole(at: position, for: reader)), []) }
+        if isStoreClosed || reader.bypassesHole {
+            readers[id]?.bypassesHole = false
+            return (.direct(from: position, to: endOfHole(at: position, for: reader)), resumable())
+        }
         let effects = wait(id, at: position, joinDistance: joinDistance)
         return (.wait, effects + resumable())
     }
@@ -87,7 +90,7 @@ extension FetchSchedule {
             readers[id]?.readsAhead = true
             guard fetch.phase != .ending else { return [] }
             fetches[fetchID]?.phase = .active
-            return raiseDemand(of: fetchID, for: id)
+            return settleDemand(of: fetchID)
         }
         var effects: [Effect] = []
         let fetchID = FetchID(number: makeNumber())
@@ -151,8 +154,8 @@ extension FetchSchedule {
     }
 
     mutating func removeReader(_ id: ReaderID) -> [Effect] {
-        guard let reader = readers.removeValue(forKey: id) else { return [] }
-        return settleUnwanted() + lowerDemand(from: reader.demand)
+        guard readers.removeValue(forKey: id) != nil else { return [] }
+        return settleUnwanted() + fetches.keys.flatMap { settleDemand(of: $0) }
     }
 
     /// Whether the next byte for the reader is a hole.

@@ -23,6 +23,8 @@ extension FetchSchedule {
         var own = ByteRangeSet()
         var waitingOn: FetchID?
         var failure: RepriseError?
+        /// Whether the next hole bypasses the store, because the fetch that it waited for got stuck.
+        var bypassesHole = false
         /// Whether holes that it has not come to are fetched, if the configuration reads ahead.
         var readsAhead = true
 
@@ -121,12 +123,12 @@ extension FetchSchedule {
         }
     }
 
-    /// What the owner has to do outside the lock.
+    /// A decision for the owner to carry out, in the order in which they were made.
     enum Effect: Sendable, Equatable {
         /// Send a request for `range` and report to the fetch. An upper bound of `Int64.max` means the end.
         case start(FetchID, Range<Int64>)
-        /// Readers of another class want the fetch now, or none does: pass that on to its request.
-        case demand(FetchID)
+        /// Readers of this class want the fetch now, or none does: pass that on to its request.
+        case demand(FetchID, Demand?)
         /// A parked fetch may continue.
         case resume(FetchID)
         /// Cancel after `linger` unless a reader wants it again.

@@ -36,31 +36,29 @@ extension FetchSchedule {
         ahead == .toEndAlone && fetch.hasResponse && fetch.demand == .playing
     }
 
-    /// A reader joins: the fetch takes its class if that is the higher one.
-    mutating func raiseDemand(of id: FetchID, for reader: ReaderID) -> [Effect] {
-        guard let demand = readers[reader]?.demand, let fetch = fetches[id] else { return [] }
-        if let present = fetch.demand, present >= demand { return [] }
-        fetches[id]?.demand = demand
-        return [.demand(id)]
+    /// The highest class of the readers that want `fetch`; `nil` if none does.
+    ///
+    /// That of a reader that waits for it counts, so the fetch never gives way to a reader that waits for it. What is
+    /// read ahead of a player, because the configuration says so, has a lower class.
+    private func demand(for fetch: Fetch, id: FetchID) -> Demand? {
+        var highest: Demand?
+        for reader in readers.values where highest ?? .download <= reader.demand {
+            let interest = interest(of: reader, in: fetch, id: id)
+            guard interest != .none else { continue }
+            let isAhead = readsAhead && reader.demand == .playing && interest != .now
+            highest = max(highest ?? .download, isAhead ? Self.aheadDemand : reader.demand)
+            if highest == .playing { break }
+        }
+        return highest
     }
 
-    /// A reader of that class has left: fetches that had theirs from it take that of the readers that stay.
-    mutating func lowerDemand(from demand: Demand) -> [Effect] {
-        let isAhead = readsAhead && demand == .playing
-        let active = fetches.filter {
-            $0.value.phase == .active && ($0.value.demand == demand || isAhead && $0.value.demand == Self.aheadDemand)
-        }
-        return active.compactMap { id, fetch in
-            var highest: Demand?
-            for reader in readers.values where highest ?? .download <= reader.demand {
-                guard interest(of: reader, in: fetch, id: id) != .none else { continue }
-                highest = reader.demand
-                if highest == demand { return nil }
-            }
-            guard let highest else { return nil }
-            fetches[id]?.demand = highest
-            return .demand(id)
-        }
+    /// Gives an active fetch the class of the readers that want it.
+    mutating func settleDemand(of id: FetchID) -> [Effect] {
+        guard let fetch = fetches[id], fetch.phase == .active, let demand = demand(for: fetch, id: id),
+            demand != fetch.demand
+        else { return [] }
+        fetches[id]?.demand = demand
+        return [.demand(id, demand)]
     }
 
     /// Parked fetches that may go on because a reader has moved.
@@ -69,7 +67,7 @@ extension FetchSchedule {
             guard fetch.phase == .active else { return [] }
             let interest = interest(in: fetch, id: id)
             guard interest >= .ahead else { return [] }
-            return settleDemand(of: id, wanted: interest) + [.resume(id)]
+            return (readsAhead ? settleDemand(of: id) : []) + [.resume(id)]
         }
     }
 
@@ -83,11 +81,19 @@ extension FetchSchedule {
             if fetch.remaining <= Self.finishThreshold || goesOnAlone(fetch) {
                 fetches[id]?.phase = .finishing
                 fetches[id]?.demand = nil
-                return [.demand(id), .resume(id)]
+                return [.demand(id, nil), .resume(id)]
             }
-            fetches[id]?.phase = othersWanted ? .ending : .lingering
-            return [othersWanted ? .cancel(id) : .linger(id)]
+            if othersWanted { return [cancel(id)] }
+            fetches[id]?.phase = .lingering
+            return [.linger(id)]
         }
+    }
+
+    /// Ends a fetch that no reader wants, so that it gives way to none.
+    mutating func cancel(_ id: FetchID) -> Effect {
+        fetches[id]?.phase = .ending
+        fetches[id]?.demand = nil
+        return .cancel(id)
     }
 
     /// A far seek: unwanted fetches end before the new request competes with them.
@@ -95,8 +101,7 @@ extension FetchSchedule {
         fetches.compactMap { id, fetch in
             guard id != new, fetch.phase == .lingering || fetch.phase == .active else { return nil }
             guard interest(in: fetch, id: id) == .none, !goesOnAlone(fetch) else { return nil }
-            fetches[id]?.phase = .ending
-            return .cancel(id)
+            return cancel(id)
         }
     }
 }

@@ -3,9 +3,9 @@ import HTTPSemantics
 
 /// What happens to the bytes of one generation: who reads, what is on its way, who waits for what.
 ///
-/// Pure: events in, actions out. Its owner holds it under a lock and performs the actions outside. A *reader* moves a
-/// position through a range; a *fetch* owns a range of the representation and fills it from its cursor on. Readers
-/// never own bytes: one that pauses holds up only a fetch that works for it alone.
+/// Pure: events in, decisions out. Its owner holds it under a lock and carries the decisions out in their order. A
+/// *reader* moves a position through a range; a *fetch* owns a range of the representation and fills it from its cursor
+/// on. Readers never own bytes: one that pauses holds up only a fetch that works for it alone.
 struct FetchSchedule: Sendable {
     /// Largest piece, so that a stream holds at most 1 MiB and a slow reader holds up no memory.
     static let maximumPiece: Int64 = 1 << 20
@@ -142,9 +142,6 @@ struct FetchSchedule: Sendable {
     }
 
     private mutating func cancelAll() -> [Effect] {
-        fetches.filter { $0.value.phase != .ending }.map { id, _ in
-            fetches[id]?.phase = .ending
-            return .cancel(id)
-        }
+        fetches.filter { $0.value.phase != .ending }.map { cancel($0.key) }
     }
 }

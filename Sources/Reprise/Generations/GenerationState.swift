@@ -3,7 +3,8 @@ import HTTPSemantics
 
 /// What the lock of a live generation guards: the schedule, the stored response, who waits and what runs.
 ///
-/// A value. Times and policies come in, decisions go out; its owner performs them outside the lock.
+/// A value. Times and policies come in, decisions go out; its owner has them carried out in their order, under the
+/// lock.
 struct GenerationState: Sendable {
     typealias ReaderID = FetchSchedule.ReaderID
     typealias FetchID = FetchSchedule.FetchID
@@ -27,13 +28,22 @@ struct GenerationState: Sendable {
     private var isSuperseded = false
     /// The request to send for each reader if the origin has to be asked.
     private var requests: [ReaderID: OriginRequest] = [:]
-    private var parkedReaders: [ReaderID: CheckedContinuation<Void, Never>] = [:]
+    private var parkedReaders: [ReaderID: Parked] = [:]
     /// Whether its entry was removed, so that nothing is recorded.
     var isRemoved = false
     /// Whether the index has a record of it.
     var isRecorded = false
     /// What is left of a response whose bytes found no room.
     private var remainder: Remainder?
+
+    /// Ends the wait of a reader.
+    typealias Wake = @Sendable () -> Void
+
+    /// A reader that waits.
+    private struct Parked: Sendable {
+        let wake: Wake
+        let since: Duration
+    }
 
     init(
         schedule: FetchSchedule, response: StoredResponse, origin: OriginHealth,
@@ -181,10 +191,11 @@ struct GenerationState: Sendable {
         return id
     }
 
-    /// The reader has left; returns its continuation if it waited.
-    mutating func removeReader(_ id: ReaderID) -> (effects: [FetchSchedule.Effect], CheckedContinuation<Void, Never>?) {
+    /// The reader has left.
+    mutating func removeReader(_ id: ReaderID) -> [FetchSchedule.Effect] {
         requests[id] = nil
-        return (schedule.removeReader(id), wake(id))
+        let effects = schedule.removeReader(id)
+        return parkedReaders[id] == nil ? effects : effects + [.wake(id)]
     }
 
     /// The range that `spec` means, if every byte of it is stored and verified, and usable at that time; `isUsable`
@@ -208,17 +219,53 @@ struct GenerationState: Sendable {
         return !schedule.stored.contains(extent.start)
     }
 
-    /// A reader waits; false if it has to look again at once.
-    mutating func park(_ reader: ReaderID, continuation: CheckedContinuation<Void, Never>) -> Bool {
-        guard schedule.readers[reader]?.waitingOn != nil else { return false }
+    /// A reader waits from now on, unless it has to look again at once; returns what ends a wait that is over.
+    mutating func park(_ reader: ReaderID, at elapsed: Duration, wake: @escaping Wake) -> Wake? {
+        guard schedule.readers[reader]?.waitingOn != nil else { return wake }
         // One call at a time is the rule; a second one must not leave the first hanging.
-        parkedReaders.updateValue(continuation, forKey: reader)?.resume()
-        return true
+        return parkedReaders.updateValue(Parked(wake: wake, since: elapsed), forKey: reader)?.wake
     }
 
-    /// The continuation of a reader that waits no longer.
-    mutating func wake(_ reader: ReaderID) -> CheckedContinuation<Void, Never>? {
-        parkedReaders.removeValue(forKey: reader)
+    /// What ends the wait of a reader that waits no longer.
+    mutating func wake(_ reader: ReaderID) -> Wake? { parkedReaders.removeValue(forKey: reader)?.wake }
+
+    // MARK: - Waits that take too long
+
+    /// A fetch that readers waited for, and that has made no progress for too long.
+    struct Stall: Sendable {
+        /// The first byte that a reader waited for.
+        var position: Int64
+        var time: Duration
+        fileprivate var readers: [ReaderID]
+    }
+
+    /// Gives up fetches that have made no progress for `limit` while readers waited for them.
+    ///
+    /// Players fetch the hole for themselves; others begin another fetch. `mayRest` says whether a fetch of that class,
+    /// for a reader's request, may stand still for any time.
+    mutating func endOverdueWaits(
+        _ limit: Duration, at elapsed: Duration, mayRest: (Demand, OriginRequest?) -> Bool
+    ) -> (stalls: [Stall], rest: Duration?, effects: [FetchSchedule.Effect]) {
+        var rest: Duration?
+        var stalls: [FetchID: Stall] = [:]
+        for (id, parked) in parkedReaders {
+            guard let reader = schedule.readers[id], let fetch = reader.waitingOn else { continue }
+            let since = max(parked.since, running.lastProgress(of: fetch) ?? .zero)
+            if mayRest(schedule.fetches[fetch]?.demand ?? .playing, requests[id]) { continue }
+            let time = elapsed - since
+            guard time >= limit else {
+                rest = min(rest ?? limit, limit - time)
+                continue
+            }
+            var stall = stalls[fetch] ?? Stall(position: reader.delivered, time: time, readers: [])
+            (stall.position, stall.time) = (min(stall.position, reader.delivered), max(stall.time, time))
+            stall.readers.append(id)
+            stalls[fetch] = stall
+        }
+        let effects = stalls.flatMap { fetch, stall in
+            schedule.abandon(fetch, bypassing: stall.readers.filter { schedule.readers[$0]?.demand == .playing })
+        }
+        return (Array(stalls.values), rest, effects)
     }
 
     // MARK: - Fetches
@@ -277,17 +324,17 @@ struct GenerationState: Sendable {
     /// `nil` when there is nothing to look at.
     mutating func checkParking(
         _ id: FetchID, limit: Duration, policy: GenerationPolicy, at elapsed: Duration
-    ) -> (rest: Duration?, release: RunningFetches.Release?) {
+    ) -> (rest: Duration?, effects: [GenerationEffect]) {
         if let since = running.parkedSince(id) {
             let rest = limit - (elapsed - since)
-            if rest > .zero { return (rest, nil) }
+            if rest > .zero { return (rest, []) }
             if canGoOn(policy) {
                 running.setParkingTimer(nil, of: id)
                 return (nil, running.giveBack(id))
             }
         }
         running.setParkingTimer(nil, of: id)
-        return (nil, nil)
+        return (nil, [])
     }
 
     // MARK: - What is left of a response

@@ -9,6 +9,8 @@ extension LiveGeneration {
         let ifRange: String?
         let storage: StoragePolicy
         let interest: RequestInterest
+        /// The fetch that it is for, if it is for one.
+        var fetch: FetchID?
 
         var sent: FetchRequest { FetchRequest(range: range, sentIfRange: ifRange != nil) }
     }
@@ -25,6 +27,7 @@ extension LiveGeneration {
     func answer(to question: Question) async throws -> Answer {
         let (answer, isUnreachable) = try await answerOfTarget(to: question)
         if let answer { return answer }
+        if let fetch = question.fetch { noteProgress(of: fetch) }
         let (response, time) = try await engine.sendNow(
             question.request, range: question.range, ifRange: question.ifRange, interest: question.interest)
         let action = judge(response, to: question)

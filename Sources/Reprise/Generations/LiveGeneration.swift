@@ -4,9 +4,10 @@ import Primitives
 
 /// A live generation: its state under a lock, its bytes on disk, its fetches.
 ///
-/// The state is changed in this file only. Other files ask (``ask(_:)``), or use the methods that change it here and
-/// perform the effects. Lock order: `state` before the leaves (ledger, quota, reporter, timings, recorder's pending).
-/// Continuations are resumed and tasks canceled outside the lock.
+/// The state is changed in this file only. Other files ask (``ask(_:)``), or use the methods that change it here. What
+/// the schedule decides is carried out under the lock; bodies are canceled and continuations resumed outside it, in the
+/// order of the decisions. Lock order: `state` before the leaves (ledger, quota, reporter, timings, interests,
+/// recorder's pending).
 final class LiveGeneration: Sendable {
     typealias ReaderID = FetchSchedule.ReaderID
     typealias FetchID = FetchSchedule.FetchID
@@ -20,7 +21,7 @@ final class LiveGeneration: Sendable {
     let engine: Engine
     let store: Store
     let bytes: StoredBytes
-    private let state: Mutex<GenerationState>
+    private let state: StateMachine<GenerationState, GenerationEffect>
     /// Called when the origin has another representation.
     private let onReplaced: @Sendable (LiveGeneration) -> Void
 
@@ -43,7 +44,7 @@ final class LiveGeneration: Sendable {
         let policy = engine.configuration.reuse
         let response = StoredResponse(
             record, policy: policy, isConfirmed: isConfirmed, at: engine.clock.elapsed())
-        state = Mutex(
+        state = StateMachine(
             GenerationState(
                 schedule: schedule, response: response, origin: OriginHealth(url: record.url, policy: policy),
                 evidence: evidence))
@@ -64,53 +65,24 @@ final class LiveGeneration: Sendable {
         state.withLock { ($0.information(), $0.schedule.stored) }
     }
 
-    // MARK: - Effects
+    // MARK: - Changes
 
-    private func perform(_ effects: [FetchSchedule.Effect]) {
-        for effect in effects { perform(effect) }
+    /// Changes the state, and has carried out what the schedule decides.
+    private func update<Result: Sendable>(
+        _ change: (inout GenerationState, inout [FetchSchedule.Effect]) -> Result
+    ) -> Result {
+        updateAndLeave { state, effects, _ in change(&state, &effects) }
     }
 
-    private func perform(_ effect: FetchSchedule.Effect) {
-        switch effect {
-        case .start(let id, let range): start(id, range: range, response: nil)
-        case .demand(let id):
-            let (interest, demand) = ask { ($0.running.interest(of: id), $0.schedule.fetches[id]?.demand) }
-            interest?.change(to: demand)
-        case .resume(let id):
-            state.withLock { state -> RunningFetches.Release? in
-                // It may come late: if the last reader has left since, the time for which the fetch lingers runs.
-                guard state.schedule.fetches[id]?.phase != .lingering else { return nil }
-                return state.running.resume(id)
-            }?.perform()
-        case .linger(let id):
-            let (clock, linger) = (engine.clock, engine.configuration.linger)
-            let timer = Task(executorPreference: DiskExecutor.shared) {
-                try? await clock.sleep(linger)
-                guard !Task.isCancelled else { return }
-                self.perform(self.state.withLock { $0.schedule.lingerExpired(id) })
-            }
-            state.withLock { $0.running.linger(id, until: timer) }
-        case .cancel(let id): state.withLock { $0.running.cancel(id) }?.perform()
-        case .wake(let reader): state.withLock { $0.wake(reader) }?.resume()
-        }
-    }
-
-    private func start(
-        _ id: FetchID, range: Range<Int64>, response: FetchResponse?, interest: RequestInterest? = nil
-    ) {
-        state.withLock { state in
-            let request = state.ownRequest(for: id) ?? OriginRequest(url: url)
-            let interest = interest ?? RequestInterest(state.schedule.fetches[id]?.demand)
-            let run = FetchRun(id: id, generation: self, request: request, interest: interest)
-            engine.fetchesUnderWay.withLock { $0 += 1 }
-            request.tally?.begin()
-            let task = Task(executorPreference: DiskExecutor.shared) {
-                await run.run(response)
-                request.tally?.end()
-                await run.engine.holdLiveShare(after: self)
-                run.engine.fetchesUnderWay.withLock { $0 -= 1 }
-            }
-            state.running.add(id, task: task, request: request, interest: interest, body: response?.response.body)
+    /// As ``update(_:)``; what else has to be done outside the lock is left in the outbox.
+    private func updateAndLeave<Result: Sendable>(
+        _ change: (inout GenerationState, inout [FetchSchedule.Effect], inout [GenerationEffect]) -> Result
+    ) -> Result {
+        state.update(performing: { $0.perform() }) { state, outbox in
+            var effects: [FetchSchedule.Effect] = []
+            let result = change(&state, &effects, &outbox)
+            if !effects.isEmpty { state.carryOut(effects, with: self, at: elapsed, leaving: &outbox) }
+            return result
         }
     }
 
@@ -163,24 +135,23 @@ final class LiveGeneration: Sendable {
         _ response: FetchResponse, spec: RangeSpec?, request: OriginRequest, interest: RequestInterest?
     ) -> OpenedReader? {
         let (placement, date) = (response.placement, moment.date)
-        let (opened, fetch) = state.withLock { state in
+        let opened = updateAndLeave { state, _, outbox in
             state.target.found(response.response)
             state.settleAhead(at: date)
-            return state.adopt(placement, for: spec, of: request)
+            let (opened, fetch) = state.adopt(placement, for: spec, of: request)
+            state.start(
+                fetch, response: response, interest: interest, with: self, at: elapsed, leaving: &outbox)
+            return opened
         }
-        start(fetch, range: placement.start..<(placement.end ?? .max), response: response, interest: interest)
         if opened != nil { settleReadAhead(for: request) }
         return opened
     }
 
     func removeReader(_ id: ReaderID) {
-        let (effects, parked, isLast) = state.withLock { state in
-            let (effects, parked) = state.removeReader(id)
-            return (effects, parked, state.schedule.readers.isEmpty)
+        updateAndLeave { state, effects, outbox in
+            effects = state.removeReader(id)
+            if state.schedule.readers.isEmpty { Self.dropRemainder(of: &state, leaving: &outbox) }
         }
-        if isLast { dropRemainder() }
-        perform(effects)
-        parked?.resume()
     }
 
     func rewind(_ reader: ReaderID, to position: Int64) {
@@ -189,27 +160,49 @@ final class LiveGeneration: Sendable {
 
     /// What `reader` does next, with a lease on the piece that it gets.
     func nextStep(of reader: ReaderID) -> (next: FetchSchedule.Next, lease: Lease?) {
-        let (next, effects, lease) = state.withLock { state in
-            var (next, effects) = state.schedule.next(reader, joinDistance: joinDistance(state))
+        update { state, effects in
+            let next: FetchSchedule.Next
+            (next, effects) = state.schedule.next(reader, joinDistance: joinDistance(state))
             effects += state.startAhead(generationPolicy)
             // Under the lock under which extents are evicted: between choice and lease nothing may vanish.
-            guard case .piece(let range, _) = next else { return (next, effects, nil as Lease?) }
-            return (next, effects, bytes.file.leases.take(range))
+            guard case .piece(let range, _) = next else { return (next, nil) }
+            return (next, bytes.file.leases.take(range))
         }
-        perform(effects)
-        return (next, lease)
     }
 
     /// Waits until `reader` has to look again.
     func wait(_ reader: ReaderID) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let mustWait = state.withLock { !Task.isCancelled && $0.park(reader, continuation: continuation) }
-                if !mustWait { continuation.resume() }
+                updateAndLeave { state, _, outbox in
+                    // A later cancellation finds the reader; an earlier one is detected here.
+                    let wake: GenerationState.Wake = { continuation.resume() }
+                    let over = Task.isCancelled ? wake : state.park(reader, at: elapsed, wake: wake)
+                    if let over { outbox.append(.wake(over)) }
+                }
             }
         } onCancel: {
-            state.withLock { $0.wake(reader) }?.resume()
+            update { _, effects in effects = [.wake(reader)] }
         }
+    }
+
+    /// Gives up fetches that have made no progress for `limit` while readers waited for them; returns the time until
+    /// that may happen to another one, `nil` if no reader waits.
+    func endOverdueWaits(_ limit: Duration) -> Duration? {
+        let authority = url.authority
+        let (stalls, rest) = update { state, effects in
+            let overdue = state.endOverdueWaits(limit, at: elapsed) { demand, request in
+                guard demand < .playing else { return false }
+                let isPaced = demand == .download && (engine.pace.rate != nil || request?.errand != nil)
+                return isPaced || engine.precedence.isYielding(at: authority)
+            }
+            effects = overdue.effects
+            return (overdue.stalls, overdue.rest)
+        }
+        for stall in stalls {
+            engine.reporter.tell(.fetchStalled(key, position: stall.position, after: stall.time))
+        }
+        return rest
     }
 
     /// The beginning of `spec`, at most `count` bytes, if all of `spec` is stored and verified: the path on which
@@ -257,7 +250,9 @@ final class LiveGeneration: Sendable {
     /// From now on fetches run ahead of players as `ahead` says.
     func readAhead(_ ahead: FetchSchedule.Ahead) {
         let date = moment.date
-        perform(state.withLock { $0.setReadAhead(ahead, at: date) + $0.startAhead(generationPolicy) })
+        update { state, effects in
+            effects = state.setReadAhead(ahead, at: date) + state.startAhead(generationPolicy)
+        }
     }
 
     // MARK: - Fetches
@@ -290,9 +285,22 @@ final class LiveGeneration: Sendable {
     func attach(_ body: any OriginBody, to id: FetchID) -> Bool {
         state.withLock { state in
             state.schedule.responseArrived(id)
+            state.running.noteProgress(of: id, at: elapsed)
             return state.running.attach(body, to: id)
         }
     }
+
+    /// The response of the fetch is lost; another request may follow.
+    func detach(_ id: FetchID) {
+        state.withLock { state in
+            state.schedule.responseLost(id)
+            state.running.detach(id)
+            state.running.noteProgress(of: id, at: elapsed)
+        }
+    }
+
+    /// The request of a fetch has gone on, and may take its time again.
+    func noteProgress(of id: FetchID) { state.withLock { $0.running.noteProgress(of: id, at: elapsed) } }
 
     /// Where requests for missing bytes go now; `nil` for the first URL.
     var keptTarget: KeptTarget.Target? {
@@ -325,22 +333,25 @@ final class LiveGeneration: Sendable {
     }
 
     func advance(_ id: FetchID, by count: Int64) -> FetchSchedule.Verdict {
-        let (verdict, effects) = state.withLock { state in
+        let verdict = update { state, effects in
             state.running.goesOn(id)
-            return state.schedule.advance(id, by: count)
+            state.running.noteProgress(of: id, at: elapsed)
+            let verdict: FetchSchedule.Verdict
+            (verdict, effects) = state.schedule.advance(id, by: count)
+            return verdict
         }
-        perform(effects)
         engine.progress.changed(key)
         return verdict
     }
 
     func verdict(_ id: FetchID) -> FetchSchedule.Verdict {
-        let (verdict, effects) = state.withLock { state in
+        update { state, effects in
             state.running.goesOn(id)
-            return state.schedule.verdict(id)
+            state.running.noteProgress(of: id, at: elapsed)
+            let verdict: FetchSchedule.Verdict
+            (verdict, effects) = state.schedule.verdict(id)
+            return verdict
         }
-        perform(effects)
-        return verdict
     }
 
     /// Waits until readers want more of the fetch, or it is canceled, or its connection was given back.
@@ -350,7 +361,7 @@ final class LiveGeneration: Sendable {
     func parkFetch(_ id: FetchID) async -> RunningFetches.Parking {
         await withCheckedContinuation { continuation in
             let parked = state.withLock { state in
-                let parked = state.running.park(id, continuation: continuation, at: elapsed)
+                let parked = state.running.park(id, at: elapsed) { continuation.resume(returning: $0) }
                 if case .needsTimer = parked { state.running.setParkingTimer(makeParkingTimer(id), of: id) }
                 return parked
             }
@@ -368,28 +379,29 @@ final class LiveGeneration: Sendable {
     }
 
     private func checkParking(_ id: FetchID, limit: Duration) -> Duration? {
-        let (rest, release) = state.withLock { state in
-            state.checkParking(id, limit: limit, policy: generationPolicy, at: elapsed)
+        updateAndLeave { state, _, outbox in
+            let (rest, effects) = state.checkParking(id, limit: limit, policy: generationPolicy, at: elapsed)
+            outbox += effects
+            return rest
         }
-        release?.perform()
-        return rest
     }
 
     /// Ends a fetch whose request failed, and returns whether it had been canceled; `nil` if a reader waits for its
     /// bytes, and a retry is due.
     func endUnlessAwaited(_ id: FetchID) -> Bool? {
-        guard let outcome = state.withLock({ $0.endUnlessAwaited(id) }) else { return nil }
-        perform(outcome.effects)
-        return outcome.isCancelled
+        update { state, effects in
+            guard let outcome = state.endUnlessAwaited(id) else { return nil }
+            effects = outcome.effects
+            return outcome.isCancelled
+        }
     }
 
     func end(_ id: FetchID, reachedEnd: Bool, failure: RepriseError?) {
         let isShared = engine.configuration.reuse.isShared
-        perform(
-            state.withLock { state in
-                state.end(id, reachedEnd: reachedEnd, failure: failure, isShared: isShared)
-                    + state.startAhead(generationPolicy)
-            })
+        update { state, effects in
+            effects = state.end(id, reachedEnd: reachedEnd, failure: failure, isShared: isShared)
+            effects += state.startAhead(generationPolicy)
+        }
         engine.progress.changed(key)
     }
 
@@ -415,7 +427,9 @@ final class LiveGeneration: Sendable {
     func takeRemainder(at position: Int64) -> Remainder? { state.withLock { $0.takeRemainder(at: position) } }
 
     /// No reader comes for it any more.
-    private func dropRemainder() { state.withLock { $0.takeRemainder(at: nil) }?.response.body.cancel() }
+    private static func dropRemainder(of state: inout GenerationState, leaving outbox: inout [GenerationEffect]) {
+        if let remainder = state.takeRemainder(at: nil) { outbox.append(.end(remainder.response.body)) }
+    }
 
     // MARK: - The stored response
 
@@ -441,11 +455,10 @@ final class LiveGeneration: Sendable {
     /// New readers try the store again after `pause`, unless it is `nil`.
     func closeStore(reason: String, because kind: BypassReason = .disk, for pause: Duration? = nil) {
         let now = elapsed
-        perform(
-            state.withLock { state in
-                state.disk.storeClosed(for: pause, lackingRoom: kind == .room, at: now)
-                return state.schedule.closeStore()
-            })
+        update { state, effects in
+            state.disk.storeClosed(for: pause, lackingRoom: kind == .room, at: now)
+            effects = state.schedule.closeStore()
+        }
         engine.reporter.tell(.storeBypassed(key, reason: reason), because: kind)
     }
 
@@ -467,12 +480,11 @@ final class LiveGeneration: Sendable {
 
     /// Stops recording and accepts no new readers, because the entry is removed.
     func markRemoved(because reason: FetchSchedule.Freeze = .removed) {
-        perform(
-            state.withLock { state in
-                state.isRemoved = true
-                return state.schedule.freeze(because: reason)
-            })
-        dropRemainder()
+        updateAndLeave { state, effects, outbox in
+            state.isRemoved = true
+            effects = state.schedule.freeze(because: reason)
+            Self.dropRemainder(of: &state, leaving: &outbox)
+        }
         // The file's name goes, so its readers could not open it again.
         if !isIdle { bytes.file.hold() }
         engine.progress.changed(key)
@@ -480,7 +492,7 @@ final class LiveGeneration: Sendable {
 
     /// The origin has another representation: readers end at their first hole, new reads ask the origin.
     func replace(reason: String, because cause: FetchSchedule.Freeze = .replaced) {
-        perform(state.withLock { $0.schedule.freeze(because: cause) })
+        update { state, effects in effects = state.schedule.freeze(because: cause) }
         // Another process would take the stored bytes for fresh, and meet the same response at the same hole.
         invalidate()
         engine.reporter.tell(.generationReplaced(key, reason: reason))
@@ -493,10 +505,12 @@ final class LiveGeneration: Sendable {
     /// is replaced.
     func supersede(reason: String, because cause: FetchSchedule.Freeze = .replaced) {
         let now = elapsed
-        guard let effects = state.withLock({ $0.supersede(because: cause, at: now) }) else {
-            return replace(reason: reason, because: cause)
+        let isSuperseded = update { state, effects in
+            guard let decided = state.supersede(because: cause, at: now) else { return false }
+            effects = decided
+            return true
         }
-        perform(effects)
+        guard isSuperseded else { return replace(reason: reason, because: cause) }
         store.recorder.note(self, bytes: 0)
         engine.reporter.tell(.generationReplaced(key, reason: reason))
     }
@@ -527,10 +541,40 @@ final class LiveGeneration: Sendable {
 
     /// The cache closes: fetches end, keeping what arrived; readers end at their next hole.
     func stopFetches() async {
-        let (effects, tasks) = state.withLock { ($0.schedule.freeze(because: .closed), $0.running.tasks) }
-        perform(effects)
-        dropRemainder()
+        let tasks = updateAndLeave { state, effects, outbox in
+            effects = state.schedule.freeze(because: .closed)
+            Self.dropRemainder(of: &state, leaving: &outbox)
+            return state.running.tasks
+        }
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
+    }
+}
+
+extension LiveGeneration: FetchTasks {
+    func run(
+        _ id: FetchID, request: OriginRequest, interest: RequestInterest, response: FetchResponse?
+    ) -> Task<Void, Never> {
+        let run = FetchRun(id: id, generation: self, request: request, interest: interest)
+        engine.fetchesUnderWay.withLock { $0 += 1 }
+        request.tally?.begin()
+        return Task(executorPreference: DiskExecutor.shared) {
+            await run.run(response)
+            request.tally?.end()
+            await run.engine.holdLiveShare(after: self)
+            run.engine.fetchesUnderWay.withLock { $0 -= 1 }
+        }
+    }
+
+    func linger(_ id: FetchID) -> Task<Void, Never> {
+        let (clock, linger) = (engine.clock, engine.configuration.linger)
+        return Task(executorPreference: DiskExecutor.shared) {
+            try? await clock.sleep(linger)
+            self.update { state, effects in
+                // Canceled under the lock, because readers are back.
+                guard !Task.isCancelled else { return }
+                effects = state.schedule.lingerExpired(id)
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 /// The requests, bodies and tasks of the fetches that run for a generation.
 ///
 /// A value that its owner guards by a lock. Bodies are canceled and continuations resumed outside it: such work is
-/// returned as a ``Release``.
+/// returned as ``GenerationEffect``s.
 struct RunningFetches: Sendable {
     typealias ID = FetchSchedule.FetchID
 
@@ -14,20 +14,6 @@ struct RunningFetches: Sendable {
         case givenBack
     }
 
-    /// What a fetch held that ends: to be released outside the lock.
-    struct Release: Sendable {
-        fileprivate var interest: RequestInterest?
-        fileprivate let body: (any OriginBody)?
-        fileprivate let parked: CheckedContinuation<Parking, Never>?
-        fileprivate let parking: Parking
-
-        func perform() {
-            interest?.change(to: nil)
-            body?.cancel()
-            parked?.resume(returning: parking)
-        }
-    }
-
     /// What became of a fetch that wants to park.
     enum Parked {
         /// It has to go on at once.
@@ -37,6 +23,9 @@ struct RunningFetches: Sendable {
         case needsTimer
     }
 
+    /// Ends the wait of a parked fetch.
+    typealias Unpark = @Sendable (Parking) -> Void
+
     private struct Handle: Sendable {
         /// How much its request is wanted.
         let interest: RequestInterest
@@ -45,7 +34,9 @@ struct RunningFetches: Sendable {
         var request: OriginRequest
         /// The body that it reads; `nil` while it has no connection.
         var body: (any OriginBody)?
-        var parked: CheckedContinuation<Parking, Never>?
+        /// When something last arrived, or the request went on in another way.
+        var lastProgress: Duration
+        var parked: Unpark?
         /// When it was last parked, by the monotonic clock.
         var parkedSince = Duration.zero
         var parkingTimer: Task<Void, Never>?
@@ -66,17 +57,15 @@ struct RunningFetches: Sendable {
     /// The request that the origin was asked last.
     func request(of id: ID) -> OriginRequest? { handles[id]?.request }
 
-    /// How much the request of the fetch is wanted.
-    func interest(of id: ID) -> RequestInterest? { handles[id]?.interest }
-
     /// Whether the request may still be sent: a reader wants it.
     func isWanted(_ id: ID) -> Bool { !isCancelled(id) && handles[id]?.interest.demand != nil }
 
     mutating func add(
         _ id: ID, task: Task<Void, Never>, request: OriginRequest, interest: RequestInterest,
-        body: (any OriginBody)?
+        body: (any OriginBody)?, at elapsed: Duration
     ) {
-        handles[id] = Handle(interest: interest, task: task, request: request, body: body)
+        handles[id] = Handle(
+            interest: interest, task: task, request: request, body: body, lastProgress: elapsed)
     }
 
     /// The fetch is over; returns the request that the origin was asked last.
@@ -98,6 +87,21 @@ struct RunningFetches: Sendable {
     /// The fetch asks whether to go on: what resumed it has had its effect.
     mutating func goesOn(_ id: ID) { handles[id]?.isResumed = false }
 
+    /// Something has arrived for the fetch, or its request has gone on in another way.
+    mutating func noteProgress(of id: ID, at elapsed: Duration) { handles[id]?.lastProgress = elapsed }
+
+    /// When the fetch last made progress; `nil` when it is over.
+    func lastProgress(of id: ID) -> Duration? { handles[id]?.lastProgress }
+
+    /// Its response is lost, and another request may follow.
+    mutating func detach(_ id: ID) { handles[id]?.body = nil }
+
+    /// Readers of this class want the fetch, or none does.
+    mutating func change(_ id: ID, to demand: Demand?) -> [GenerationEffect] {
+        guard let handle = handles[id], !handle.isHandedOver else { return [] }
+        return handle.interest.take(as: demand).map { [.tell($0)] } ?? []
+    }
+
     /// Leaves the body to a reader; false when the fetch was canceled.
     mutating func handOver(_ id: ID) -> Bool {
         guard handles[id]?.isCancelled == false else { return false }
@@ -107,11 +111,11 @@ struct RunningFetches: Sendable {
     }
 
     /// Readers want more.
-    mutating func resume(_ id: ID) -> Release {
+    mutating func resume(_ id: ID) -> [GenerationEffect] {
         handles[id]?.lingerTimer?.cancel()
         handles[id]?.lingerTimer = nil
         handles[id]?.isResumed = true
-        return Release(body: nil, parked: takeParked(id), parking: .over)
+        return takeParked(id).map { [.unpark($0, .over)] } ?? []
     }
 
     /// No reader wants it; `timer` ends it unless one comes back.
@@ -119,19 +123,16 @@ struct RunningFetches: Sendable {
 
     /// Until its head arrives, a sent request keeps running, unless it still waits for a connection or other requests
     /// wait for its connection: breaking it off would waste the work under way.
-    mutating func cancel(_ id: ID) -> Release? {
+    mutating func cancel(_ id: ID) -> [GenerationEffect] {
         handles[id]?.isCancelled = true
-        guard let handle = handles[id] else { return nil }
-        handle.lingerTimer?.cancel()
-        return Release(
-            interest: handle.isHandedOver ? nil : handle.interest, body: handle.body, parked: takeParked(id),
-            parking: .over)
+        handles[id]?.lingerTimer?.cancel()
+        return change(id, to: nil) + release(id, parking: .over)
     }
 
     /// Parks the fetch until ``resume(_:)``, ``cancel(_:)`` or ``giveBack(_:)``.
-    mutating func park(_ id: ID, continuation: CheckedContinuation<Parking, Never>, at elapsed: Duration) -> Parked {
+    mutating func park(_ id: ID, at elapsed: Duration, unpark: @escaping Unpark) -> Parked {
         guard let handle = handles[id], !handle.isCancelled, !handle.isResumed else { return .refused }
-        handles[id]?.parked = continuation
+        handles[id]?.parked = unpark
         guard handle.body != nil else { return .parked }
         handles[id]?.parkedSince = elapsed
         return handle.parkingTimer == nil ? .needsTimer : .parked
@@ -143,12 +144,16 @@ struct RunningFetches: Sendable {
     func parkedSince(_ id: ID) -> Duration? { handles[id].flatMap { $0.parked == nil ? nil : $0.parkedSince } }
 
     /// Gives the connection of a parked fetch back.
-    mutating func giveBack(_ id: ID) -> Release {
+    mutating func giveBack(_ id: ID) -> [GenerationEffect] {
         defer { handles[id]?.body = nil }
-        return Release(body: handles[id]?.body, parked: takeParked(id), parking: .givenBack)
+        return release(id, parking: .givenBack)
     }
 
-    private mutating func takeParked(_ id: ID) -> CheckedContinuation<Parking, Never>? {
+    private mutating func release(_ id: ID, parking: Parking) -> [GenerationEffect] {
+        [handles[id]?.body.map { .end($0) }, takeParked(id).map { .unpark($0, parking) }].compactMap(\.self)
+    }
+
+    private mutating func takeParked(_ id: ID) -> Unpark? {
         defer { handles[id]?.parked = nil }
         return handles[id]?.parked
     }

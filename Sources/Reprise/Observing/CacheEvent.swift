@@ -10,6 +10,9 @@ public enum CacheEvent: Sendable {
     case fetchEnded(CacheKey, bytes: Int64, error: RepriseError?)
     /// A fetch failed and resumes after `delay` from the byte it had reached.
     case fetchRetried(CacheKey, after: Duration, error: RepriseError)
+    /// A fetch made no progress for `after`, longer than an origin may take, while a reader waited for the byte at
+    /// `position`. It was given up: players request these bytes for themselves, and other readers begin another fetch.
+    case fetchStalled(CacheKey, position: Int64, after: Duration)
     /// The representation changed at the origin.
     case generationReplaced(CacheKey, reason: String)
     /// During a play the host sent another file for the same URL, as hosts do that splice advertisements into each

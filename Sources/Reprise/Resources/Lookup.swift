@@ -55,29 +55,31 @@ final class Lookup: Sendable {
 
     /// Returns when the lookup is over; throws its error if that applies to a reader who would have sent `request`.
     func wait(_ request: OriginRequest) async throws -> Found {
-        let place = state.withLock { state in
+        let place = changeWaiters { state in
             defer { state.next += 1 }
             state.demands[state.next] = request.demand
             return state.next
         }
-        noteDemand()
         return try await wait(at: place, request: request)
     }
 
     /// Waits on behalf of the reader that began the lookup.
     func waitAsLeader() async throws -> Found { try await wait(at: Self.leader, request: request) }
 
-    /// Passes the highest demand on; once the lookup is over, the interest belongs to the fetch that has the response.
-    private func noteDemand() {
-        let demand = state.withLock { $0.demands.values.max() }
-        if !result.isFulfilled { interest.change(to: demand) }
+    /// Changes who waits, and passes the highest class on; once a fetch has the response, the interest belongs to it.
+    ///
+    /// The class is set under the lock: of two changes at once, the request must not keep that of the first.
+    private func changeWaiters<Result: Sendable>(_ change: (inout State) -> Result) -> Result {
+        let (result, notice) = state.withLock { state in
+            let result = change(&state)
+            return (result, interest.propose(state.demands.values.max()))
+        }
+        notice?.tell()
+        return result
     }
 
     private func wait(at id: UInt64, request: OriginRequest) async throws -> Found {
-        defer {
-            state.withLock { $0.demands[id] = nil }
-            noteDemand()
-        }
+        defer { changeWaiters { $0.demands[id] = nil } }
         return try outcome(try await result.wait(), for: request).get()
     }
 

@@ -29,6 +29,9 @@ final class Precedence: Sendable {
         var lastNumber: UInt64 = 0
         /// Called when something begins or ceases to give way.
         var listener: (@Sendable () -> Void)?
+        /// Called when a reader begins to wait and nothing watches how long.
+        var watcher: (@Sendable () -> Void)?
+        var isWatched = false
 
         mutating func makeNumber() -> UInt64 {
             lastNumber += 1
@@ -45,7 +48,24 @@ final class Precedence: Sendable {
 
     /// A reader begins to wait for bytes of `authority`; ``readerGoesOn(_:at:)`` follows.
     func readerWaits(_ demand: Demand, at authority: String) {
-        state.withLock { $0.table.readerWaits(demand, at: authority) }
+        let watcher = state.withLock { state -> (@Sendable () -> Void)? in
+            state.table.readerWaits(demand, at: authority)
+            guard !state.isWatched else { return nil }
+            state.isWatched = true
+            return state.watcher
+        }
+        watcher?()
+    }
+
+    /// From now on `begin` is called when a reader begins to wait, until ``endWatch()`` the first one only.
+    func whenReadersWait(_ begin: @escaping @Sendable () -> Void) { state.withLock { $0.watcher = begin } }
+
+    /// Ends the watch if no reader waits; false if one does.
+    func endWatch() -> Bool {
+        state.withLock { state in
+            state.isWatched = state.table.hasWaiting
+            return !state.isWatched
+        }
     }
 
     /// The reader has its bytes, or has left.
@@ -63,13 +83,15 @@ final class Precedence: Sendable {
 
     // MARK: - Requests and fetches
 
-    /// Returns when what is wanted with that interest may ask or pull.
+    /// Returns when what is wanted with that interest may ask or pull; false if it did not have to wait.
     ///
-    /// At once if it is wanted to be played, or not at all any more, and when the task is canceled.
-    func giveWay(_ interest: RequestInterest, at authority: String) async {
+    /// At once if it is wanted to be played, or not at all any more, and when the task is canceled. What a reader waits
+    /// for must be wanted in its class, or it would give way to that reader.
+    @discardableResult
+    func giveWay(_ interest: RequestInterest, at authority: String) async -> Bool {
         guard let demand = interest.demand, demand < .playing,
             state.withLock({ $0.table.isOutranked(demand, at: authority) })
-        else { return }
+        else { return false }
         changeYielding { $0.beginYielding(at: authority) }
         defer { changeYielding { $0.endYielding(at: authority) } }
         var waits = state.withLock { $0.table.waitsBegun }
@@ -79,6 +101,7 @@ final class Precedence: Sendable {
             waits = state.withLock { $0.table.waitsBegun }
             await interest.sleep(Self.quietTime, while: demand, on: clock)
         }
+        return true
     }
 
     private func isOutranked(_ demand: Demand, at authority: String, since waits: Int) -> Bool {

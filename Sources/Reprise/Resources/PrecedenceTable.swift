@@ -18,6 +18,8 @@ struct PrecedenceTable: Sendable {
     private(set) var waitsBegun = 0
 
     var isEmpty: Bool { sites.isEmpty }
+    /// Whether a reader waits anywhere.
+    var hasWaiting: Bool { sites.values.contains { !$0.waiting.isEmpty } }
 
     /// A reader begins to wait for bytes of `authority`.
     mutating func readerWaits(_ demand: Demand, at authority: String) {

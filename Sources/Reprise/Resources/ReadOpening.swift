@@ -163,7 +163,6 @@ struct ReadOpening: Sendable {
 
     /// Begins with a response that came when a hole was asked for.
     private func adopt(_ left: Successor.Left, replacing replaced: LiveGeneration?) async throws -> Outcome {
-        left.interest.change(to: wanted.interest?.demand ?? wanted.origin.demand)
         var wanted = wanted
         wanted.interest = left.interest
         return try await ReadOpening(resource: resource, wanted: wanted).adopt(left.judged, replacing: replaced)

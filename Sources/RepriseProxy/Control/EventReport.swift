@@ -42,6 +42,10 @@ struct EventReport: Encodable, Sendable {
             self.event = "fetchRetried"
             (url, seconds, self.error) = (key.shown, delay / .seconds(1), "\(error.code)")
             words = "Trying \(key.shown) again: \(error.message)"
+        case .fetchStalled(let key, let position, let time):
+            self.event = "fetchStalled"
+            (url, first, seconds) = (key.shown, position, time / .seconds(1))
+            words = "Gave up a fetch of \(key.shown) that stood still at byte \(position)"
         case .generationReplaced(let key, let reason):
             self.event = "generationReplaced"
             url = key.shown

@@ -62,10 +62,10 @@ import Testing
         let lead = FetchInterest.leadBounds.lowerBound
         #expect(machine.advance(fetch, by: lead - 1).1 == [.wake(reader)])
         #expect(machine.fetches[fetch]?.demand == .playing)
-        #expect(machine.advance(fetch, by: 1).1 == [.demand(fetch)])
+        #expect(machine.advance(fetch, by: 1).1 == [.demand(fetch, .preload)])
         #expect(machine.fetches[fetch]?.demand == .preload)
         #expect(machine.next(reader, joinDistance: 0).1 == [.resume(fetch)], "it has begun to take this piece")
-        #expect(machine.next(reader, joinDistance: .max).1 == [.demand(fetch), .resume(fetch)], "it waits")
+        #expect(machine.next(reader, joinDistance: .max).1 == [.demand(fetch, .playing), .resume(fetch)], "it waits")
         #expect(machine.fetches[fetch]?.demand == .playing)
     }
 
@@ -76,7 +76,7 @@ import Testing
         #expect(machine.fetches[fetch]?.demand == .preload)
         let download = machine.addReader(100_000, to: Self.length, demand: .download)
         _ = machine.next(download, joinDistance: .max)
-        #expect(machine.removeReader(player) == [.demand(fetch)])
+        #expect(machine.removeReader(player) == [.demand(fetch, .download)])
         #expect(machine.fetches[fetch]?.demand == .download)
     }
 

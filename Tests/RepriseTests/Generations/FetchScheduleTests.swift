@@ -98,12 +98,12 @@ import Testing
         let (fetch, _) = try startOf(next(&machine, download).1)
         #expect(machine.fetches[fetch]?.demand == .download)
         let preload = machine.addReader(0, to: length, demand: .preload)
-        #expect(next(&machine, preload).1.contains(.demand(fetch)))
+        #expect(next(&machine, preload).1.contains(.demand(fetch, .preload)))
         let player = machine.addReader(0, to: length, demand: .playing)
-        #expect(next(&machine, player).1.contains(.demand(fetch)))
+        #expect(next(&machine, player).1.contains(.demand(fetch, .playing)))
         #expect(machine.fetches[fetch]?.demand == .playing)
         #expect(machine.removeReader(download).isEmpty)
-        #expect(machine.removeReader(player) == [.demand(fetch)])
+        #expect(machine.removeReader(player) == [.demand(fetch, .preload)])
         #expect(machine.fetches[fetch]?.demand == .preload)
     }
 
@@ -229,7 +229,7 @@ import Testing
         var machine = Self.machine(1000)
         let reader = machine.addReader(0, to: 1000)
         let (fetch, _) = try startOf(next(&machine, reader).1)
-        #expect(machine.removeReader(reader) == [.demand(fetch), .resume(fetch)])
+        #expect(machine.removeReader(reader) == [.demand(fetch, nil), .resume(fetch)])
         #expect(machine.fetches[fetch]?.demand == nil, "its request, if it was not sent, is not wanted")
         #expect(machine.verdict(fetch).0 == .go)
         #expect(machine.advance(fetch, by: 1000).0 == .finished)
@@ -433,11 +433,12 @@ import Testing
         let fetch = try startOf(next(&machine, reader).1).0
         machine.responseArrived(fetch)
         _ = machine.advance(fetch, by: 1000)
-        #expect(machine.removeReader(reader) == [.demand(fetch), .resume(fetch)])
+        #expect(machine.removeReader(reader) == [.demand(fetch, nil), .resume(fetch)])
         #expect(machine.fetches[fetch]?.demand == nil, "no reader waits for it")
         #expect(machine.advance(fetch, by: 1000).0 == .go)
         let second = machine.addReader(Self.large - 10, to: Self.large)
-        #expect(machine.next(second, joinDistance: .max).1 == [.demand(fetch), .resume(fetch)], "it is joined")
+        #expect(
+            machine.next(second, joinDistance: .max).1 == [.demand(fetch, .playing), .resume(fetch)], "it is joined")
         #expect(machine.fetches[fetch]?.demand == .playing)
     }
 

@@ -39,8 +39,8 @@ import Testing
             }
             bench.publish("/song", length: 1000)
             let song = Task { try await bench.bytes("/song") }
-            // One timer for each parked fetch.
-            await clock.waitForSleepers(16)
+            // One timer for each parked fetch, and one for all waits.
+            await clock.waitForSleepers(17)
             clock.advance(by: .seconds(5))
             #expect(try await song.value == TestPattern.bytes(in: 0..<1000, seed: 1))
             for (number, (path, read, first)) in reads.enumerated() {

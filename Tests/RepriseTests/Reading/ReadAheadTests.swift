@@ -1,4 +1,5 @@
 import ByteRanges
+import HTTPSemantics
 @testable import Reprise
 import RepriseTesting
 import TestLimits
@@ -134,6 +135,44 @@ import Testing
             await eventually { bench.cache.storedBytes >= 2 * Self.length }
             paused.cancel()
         }
+    }
+
+    @Test("players that seek and leave never wait for what is read ahead for one another")
+    func crowd() async throws {
+        let length: Int64 = 1_500_000
+        try await Bench.run(configure: { $0.readAhead = { _ in .toEnd } }) { bench async throws in
+            for film in 0..<40 {
+                var resource = TestOrigin.Resource(
+                    .pattern(seed: 1, length: length), mediaType: "video/mp4", etag: "\"v1\"")
+                resource.personality.bytesPerSecond = film.isMultiple(of: 2) ? nil : 20_000_000
+                bench.origin.set(resource, at: "/\(film)")
+                let url = bench.origin.url("/\(film)")
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for client in 0..<5 {
+                        group.addTask {
+                            var random = SeededGenerator(seed: UInt64(film * 5 + client))
+                            for _ in 0..<6 { try await Self.seek(in: bench, url, length: length, using: &random) }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+        }
+    }
+
+    /// Reads from somewhere, and leaves before the end or at the end.
+    private static func seek(
+        in bench: Bench, _ url: String, length: Int64, using random: inout SeededGenerator
+    ) async throws {
+        let start = Int64.random(in: 0..<length, using: &random)
+        let end = min(length, start + ([10, 1000, 70_000, 400_000].randomElement(using: &random) ?? 10))
+        let range: RangeSpec? =
+            [nil, .bounded(start..<end), .bounded(start..<end), .from(start)]
+            .randomElement(using: &random) ?? nil
+        let read = try await bench.cache.resource(for: url).read(range)
+        defer { read.cancel() }
+        var rest = Bool.random(using: &random) ? 100_000 : Int.max
+        while rest > 0, let piece = try await read.next() { rest -= piece.count }
     }
 
     @Test("seconds are bytes by what the file says: 20 s of sound at 176,400 bytes a second")

@@ -169,7 +169,8 @@ import Testing
             }
             try await Self.afterCrash(bench, configure: configure) { cache async throws in
                 async let bytes = cache.resource(for: bench.origin.url("/a")).read(.bounded(0..<65_536)).collect()
-                await clock.waitForSleepers(1)
+                // One for its two seconds, and one for all waits.
+                await clock.waitForSleepers(2)
                 clock.advance(by: .seconds(2))
                 let read = try? await bytes
                 isOpen.signal()
