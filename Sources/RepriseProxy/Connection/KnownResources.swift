@@ -30,13 +30,11 @@ final class KnownResource {
 
     /// `resource` with what `files` say about it.
     init(_ resource: MediaResource, in files: ListedFiles) {
-        // Before the look: what is noted in between is looked up again.
-        version = files.version
-        listed = files.file(at: resource.url)
+        let found = files.find(resource.url, named: resource.key(for: resource.url.withoutDirectives).text)
+        (version, listed) = (found.version, found.file)
         var resource = resource
         resource.role = if case .stored(let role) = listed { role } else { nil }
-        let list = resource.key(for: resource.url.withoutDirectives)
-        resource.titles = files.titles(at: resource.url, named: list.text)
+        resource.titles = found.titles
         resource.patience = listed == nil ? nil : Self.patience
         self.resource = resource
         (key, host, hits) = (resource.key, resource.url.authority, resource.hits)

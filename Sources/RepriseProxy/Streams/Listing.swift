@@ -15,20 +15,16 @@ enum ListedFile: Sendable, Hashable {
 ///
 /// The seed of the hashes is the process's own, so that no origin can choose URLs that collide.
 struct Listing: Sendable {
-    /// The files that a template of an MPD stands for: everything between its first and its last dollar sign may vary.
-    private struct Pattern: Sendable {
-        let prefix: String
-        let suffix: String
+    /// What a list has a file for.
+    struct Uses: OptionSet, Sendable {
+        let rawValue: UInt8
 
-        init?(_ template: String) {
-            guard let first = template.firstIndex(of: "$"), let last = template.lastIndex(of: "$") else { return nil }
-            prefix = String(template[..<first])
-            suffix = String(template[last...].dropFirst())
-        }
-
-        func matches(_ url: String) -> Bool {
-            url.utf8.count >= prefix.utf8.count + suffix.utf8.count && url.hasPrefix(prefix) && url.hasSuffix(suffix)
-        }
+        static let key = Uses(rawValue: 1)
+        static let growing = Uses(rawValue: 2)
+        static let file = Uses(rawValue: 4)
+        static let playlist = Uses(rawValue: 8)
+        /// The uses that make a file part of the titles of the list.
+        static let ofTitle: Uses = [.file, .playlist]
     }
 
     /// The key of the playlist, without what asks for a version of it.
@@ -39,18 +35,18 @@ struct Listing: Sendable {
     let sequence: Int64?
     let nextSequence: Int64?
     private let role: StreamRole?
-    private var files: Set<Int> = []
-    private var keys: Set<Int> = []
-    private var growing: Set<Int> = []
-    private var playlists: Set<Int> = []
-    private var patterns: [Pattern] = []
+    /// The files, by the hashes of their URLs.
+    private(set) var files: [Int: Uses] = [:]
+    private(set) var patterns: [ListedPattern] = []
     /// The titles that the playlist and its files belong to.
     let titles: [TitleReference]
     /// A hash of all links without their queries.
     private var shape = 0
 
-    /// Largest number of patterns kept: each costs a comparison for every file that is asked for first.
+    /// Maximum number of patterns of a list.
     private static let mostPatterns = 64
+    /// Maximum number of titles that a file belongs to.
+    static let mostTitles = 32
 
     /// What `playlist` lists, which came from `document` and belongs to `titles`; adds to `urls` what may be stored.
     init(
@@ -59,7 +55,7 @@ struct Listing: Sendable {
     ) {
         self.name = name
         self.generation = generation
-        self.titles = titles
+        self.titles = Array(titles.prefix(Self.mostTitles))
         sequence = playlist.role.sequence
         nextSequence = playlist.nextSequence
         role = playlist.segmentRole
@@ -71,7 +67,6 @@ struct Listing: Sendable {
             hasher.combine(target.withoutQuery)
         }
         shape = hasher.finalize()
-        growing.subtract(files)
     }
 
     /// Whether both are of one generation of a playlist.
@@ -85,42 +80,40 @@ struct Listing: Sendable {
     /// Takes in what a link leads to; returns its URL if it is one file that may be stored.
     private mutating func add(_ link: Link, to target: URIReference) -> ResourceURL? {
         switch link.kind {
-        case .key, .sessionKey: insert(target, into: \.keys)
-        case .segment, .map, .image, .index, .prefetch: return insert(target, into: \.files)
-        case .part where link.extent == .whole: return insert(target, into: \.files)
-        case .part: insert(target, into: \.growing)
-        case .preloadHint where link.extent != .whole: insert(target, into: \.growing)
-        case .baseURL where !target.path.hasSuffix("/"): return insert(target, into: \.files)
-        case .variant, .rendition, .iFrameVariant, .imageVariant: return insert(target, into: \.playlists)
+        case .key, .sessionKey: insert(target, for: .key)
+        case .segment, .map, .image, .index, .prefetch: return insert(target, for: .file)
+        case .part where link.extent == .whole: return insert(target, for: .file)
+        case .part: insert(target, for: .growing)
+        case .preloadHint where link.extent != .whole: insert(target, for: .growing)
+        case .baseURL where !target.path.hasSuffix("/"): return insert(target, for: .file)
+        case .variant, .rendition, .iFrameVariant, .imageVariant: return insert(target, for: .playlist)
         case .mediaTemplate, .initializationTemplate, .indexTemplate:
-            if patterns.count < Self.mostPatterns, let pattern = Pattern(target.text) { patterns.append(pattern) }
+            if patterns.count < Self.mostPatterns, let pattern = ListedPattern(target.text) { patterns.append(pattern) }
         default: break
         }
         return nil
     }
 
     @discardableResult
-    private mutating func insert(
-        _ target: URIReference, into set: WritableKeyPath<Listing, Set<Int>>
-    ) -> ResourceURL? {
+    private mutating func insert(_ target: URIReference, for use: Uses) -> ResourceURL? {
         guard let url = try? ResourceURL(target.withoutFragment.text) else { return nil }
-        return self[keyPath: set].insert(url.description.hashValue).inserted ? url : nil
+        return files[url.description.hashValue, default: []].insert(use).inserted ? url : nil
     }
 
-    /// Number of files and patterns, by which memory is bounded.
-    var count: Int { 16 + files.count + keys.count + growing.count + playlists.count + patterns.count }
+    /// By which memory is bounded: the number of files, and more for the list itself and for each pattern.
+    var weight: Int { 16 + files.count + 16 * patterns.count }
 
-    /// Whether the playlist names the file at `url`, which may be stored; `hash` is that of `url`.
-    func names(_ url: String, hash: Int) -> Bool {
-        files.contains(hash) || playlists.contains(hash) || patterns.contains { $0.matches(url) }
+    /// Whether the playlist names the file at `url`, which may be stored.
+    func names(_ url: ResourceURL) -> Bool {
+        let text = url.description
+        return files[text.hashValue]?.isDisjoint(with: .ofTitle) == false || patterns.contains { $0.matches(text) }
     }
 
-    /// How a file is treated; `hash` is that of `url`.
-    func file(_ url: String, hash: Int) -> ListedFile? {
-        if keys.contains(hash) { return .key }
-        if growing.contains(hash) { return .growing }
-        guard let role, files.contains(hash) || patterns.contains(where: { $0.matches(url) }) else { return nil }
-        return .stored(role)
+    /// How a file is treated that the list has for these uses.
+    func file(_ uses: Uses) -> ListedFile? {
+        if uses.contains(.key) { return .key }
+        if uses.contains(.file) { return role.map { .stored($0) } }
+        return uses.contains(.growing) ? .growing : nil
     }
 }
 

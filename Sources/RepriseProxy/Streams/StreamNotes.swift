@@ -40,7 +40,7 @@ struct StreamNotes {
 
     /// The titles of the playlists that name this one; without such, it begins a title of its own if it is a stream's.
     private func titles(of playlist: Playlist, named name: String, from body: GatheredBody) -> [TitleReference] {
-        let outer = files.titles(at: body.url.withoutDirectives, named: nil)
+        let outer = files.find(body.url.withoutDirectives).titles
         if !outer.isEmpty { return outer }
         return playlist.isOfStream ? [body.resource.title(at: body.url.withoutDirectives)] : []
     }
@@ -52,7 +52,7 @@ struct StreamNotes {
     ) {
         var new = listed
         if let former, former.titles == listing.titles {
-            new.removeAll { former.names($0.description, hash: $0.description.hashValue) }
+            new.removeAll { former.names($0) }
         }
         body.resource.note(new, in: listing.titles, asOf: body.removedTitleCount)
     }
@@ -61,7 +61,7 @@ struct StreamNotes {
     func isNoted(_ body: GatheredBody) -> Bool {
         files.knows(
             name(body), generation: body.information.generation,
-            in: files.titles(at: body.url.withoutDirectives, named: nil))
+            in: files.find(body.url.withoutDirectives).titles)
     }
 
     private func name(_ body: GatheredBody) -> String { body.resource.key(for: body.url.withoutDirectives).text }
