@@ -57,6 +57,25 @@ import Testing
         #expect(PlaylistFormat(of: text.utf8) == format)
     }
 
+    @Test(
+        "a beginning is judged once it is long enough, and not before",
+        arguments: [
+            ("", .undecided), ("#", .undecided), ("#EXTM", .undecided), ("\u{FEFF}", .undecided), (" \n", .undecided),
+            ("# comment\n# more", .undecided), ("<", .undecided), ("<!-- c", .undecided), ("<?xml ?>\n<M", .undecided),
+            ("<MPD", .format(.dash)), ("#EXTM3U", .format(.hls)), ("# c\n#EXTM3U\n", .format(.hls)),
+            ("I", .none), ("\u{0}", .none), ("<html", .undecided), ("<html>", .none), ("<?xml ?><rss ", .none),
+            ("# comment\nx", .none),
+        ] as [(String, PlaylistFormat.Look)]) func looks(text: String, look: PlaylistFormat.Look)
+    {
+        #expect(PlaylistFormat.look(at: text.utf8) == look)
+    }
+
+    @Test("half a byte order mark decides nothing") func halfAMark() {
+        #expect(PlaylistFormat.look(at: [0xEF]) == .undecided)
+        #expect(PlaylistFormat.look(at: [0xEF, 0xBB]) == .undecided)
+        #expect(PlaylistFormat.look(at: [0xEF, 0xBA]) == .none)
+    }
+
     /// A reader that went through the rest of the text for each of its bytes would not end within the suite's time.
     @Test(
         "Case 39: long repeated text of every kind is read to its end",

@@ -48,6 +48,42 @@ import Testing
         }
     }
 
+    @Test("bytes that are put back come again, and are counted once", arguments: Source.allCases)
+    func putBack(source: Source) async throws {
+        try await Self.run(source) { bench, read async throws in
+            let whole = TestPattern.bytes(in: 0..<Self.length, seed: 1)
+            let taken = try #require(try await read.nextBytes())
+            let first = [Array(taken.prefix(10)), Array(taken.dropFirst(10))]
+            read.putBack(first + [[]])
+            bench.origin.release("/a")
+            #expect(!read.mustWait)
+            var bytes: [UInt8] = []
+            if case .memory(let piece)? = try await read.next() { bytes += piece.withUnsafeBytes { [UInt8]($0) } }
+            #expect(bytes == first[0])
+            while let more = try await read.nextBytes() { bytes += more }
+            #expect(bytes == whole)
+            // Also when the last one was delivered before.
+            read.putBack([first[1]])
+            #expect(try await read.nextBytes() == first[1])
+            #expect(try await read.nextBytes() == nil)
+            let served = PieceSource.allCases.reduce(0) { $0 + read.servedBytes(from: $1) }
+            #expect(served == Self.length)
+        }
+    }
+
+    @Test("a read that is canceled with bytes put back is incomplete", arguments: [false, true])
+    func canceledAfterPutBack(isAtEnd: Bool) async throws {
+        try await Self.run(.stored) { _, read async throws in
+            let first = try #require(try await read.nextBytes())
+            while isAtEnd, try await read.nextBytes() != nil {}
+            read.putBack([first])
+            read.cancel()
+            await #expect(throws: CancellationError.self) { try await read.nextBytes() }
+            read.putBack([first])
+            await #expect(throws: CancellationError.self, "it is over") { try await read.nextBytes() }
+        }
+    }
+
     @Test("so does one canceled while it waits", arguments: Consumer.allCases, [Source.fetched, .pastTheStore])
     func canceledWhileItWaits(consumer: Consumer, source: Source) async throws {
         try await Self.run(source) { bench, read async throws in
