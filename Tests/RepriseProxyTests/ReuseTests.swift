@@ -73,6 +73,26 @@ import Testing
         }
     }
 
+    @Test("a 304 with another validator costs no second request, and updates nothing (RFC 9111 §4.3.3, §4.3.4)")
+    func notModifiedAboutAnotherState() async throws {
+        try await Site.run { site async throws in
+            site.publish("max-age=60")
+            _ = try await site.get()
+            site.publish("max-age=600", fields: [.eTag: "\"v2\""]) { $0.status = 304 }
+            for number in 2...3 {
+                site.clock.shift(by: .seconds(61))
+                let reply = try await site.get()
+                #expect(reply.status == "reprise; fwd=stale; fwd-status=304")
+                #expect(reply.isPattern() && reply.head.fields["etag"] == "\"v1\"")
+                #expect(reply.head.fields["cache-control"] == "max-age=60")
+                #expect(site.requests == number)
+            }
+            site.publish("max-age=600", seed: 2, etag: "\"v2\"")
+            #expect(try await site.get().isPattern(2))
+            #expect(site.requests == 4)
+        }
+    }
+
     @Test("fresh is served, stale is validated, and a 304 freshens (RFC 9111 §4.2, §4.3.4)")
     func aStaleResponseIsValidatedAndFreshened() async throws {
         try await Site.run { site async throws in

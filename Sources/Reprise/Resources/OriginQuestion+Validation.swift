@@ -53,6 +53,10 @@ extension OriginQuestion {
             engine.reporter.tell(
                 .servedStale(resource.key, reason: "The origin sent a page, an error or nothing in place of media."))
             return .confirmed(Confirmation(reason: reason, status: response.head.status.code))
+        case .generationChanged where response.head.status == .notModified:
+            // What was asked about is current, and what the answer says besides is of another state: the stored
+            // response may be reused, and must not be updated (RFC 9111 §4.3.3, §4.3.4).
+            return .confirmed(Confirmation(reason: reason, status: response.head.status.code))
         case .newGeneration, .passThrough:
             return .replaced(JudgedResponse(response: response, requestTime: time, action: action))
         case .generationChanged, .retryWithoutRange:
