@@ -44,9 +44,12 @@ public struct Vary: Sendable, Hashable {
         names.map { name in
             guard let field = HTTPField.Name(name), request[field] != nil else { return "\(name)=-" }
             let parts = request[values: field].flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
-            let value = parts.map { part in
+            var items = parts.map { part in
                 String(decoding: part.utf8.drop(while: FieldScanner.isWhitespace), as: UTF8.self).trimmedEnd
-            }.joined(separator: ",")
+            }
+            // Neither the order nor the case of languages has a meaning (RFC 9110 §12.5.4).
+            if name == "accept-language" { items = items.map { $0.lowercased() }.sorted() }
+            let value = items.joined(separator: ",")
             return "\(name)=\(value.utf8.count):\(value)"
         }.joined(separator: ";")
     }
