@@ -78,6 +78,26 @@ import Testing
             action(for: full(fields), to: noRange, storage: StoragePolicy(isShared: true)) == .passThrough(.isPrivate))
     }
 
+    @Test(
+        "A text that sets a cookie may be one user's: a shared cache stores it only if it is allowed to",
+        arguments: [
+            ("text/plain", "max-age=60", false), ("application/json", "max-age=60", false),
+            ("application/vnd.apple.mpegurl", "", false), ("application/dash+xml", "no-cache", false),
+            ("application/vnd.apple.mpegurl", "public", true), ("text/plain", "s-maxage=60", true),
+            ("video/mp4", "max-age=60", true), ("application/octet-stream", "max-age=60", true),
+        ]) func textWithACookie(type: String, control: String, isStored: Bool)
+    {
+        let fields: HTTPFields = [.cacheControl: control, .setCookie: "a=b", .eTag: "\"a\""]
+        let shared = StoragePolicy(isShared: true)
+        for (storage, mayStore) in [(shared, isStored), (StoragePolicy(), true)] {
+            let action = action(for: full(fields, type: type), to: noRange, stored: nil, storage: storage)
+            #expect((action == .passThrough(.setsCookie)) == !mayStore)
+        }
+        let without: HTTPFields = [.cacheControl: control, .eTag: "\"a\""]
+        let action = action(for: full(without, type: type), to: noRange, stored: nil, storage: shared)
+        #expect(action != .passThrough(.setsCookie))
+    }
+
     @Test("CDN-Cache-Control overrides Cache-Control in a shared cache only: RFC 9213 §2.1")
     func targetedFieldAllowsStoring() {
         let fields = HTTPFields([

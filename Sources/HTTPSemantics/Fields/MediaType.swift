@@ -29,6 +29,9 @@ package struct MediaType: Equatable {
     /// Whether this is a list of media files.
     package var isPlaylist: Bool { Self.playlists.contains(essence) }
 
+    /// Whether this is a text, which programs may make for one user, unlike media.
+    package var isText: Bool { essence.hasPrefix("text/") || isNotice || isPlaylist }
+
     private static let playlists: Set<String> = [
         "application/dash+xml", "application/mpegurl", "application/vnd.apple.mpegurl", "application/x-mpegurl",
         "audio/mpegurl", "audio/x-mpegurl", "audio/x-scpls", "video/vnd.mpeg.dash.mpd", "video/vnd.mpegurl",

@@ -13,6 +13,9 @@ public enum PassThroughReason: Sendable, Hashable {
     /// The request carried fields that are not part of any key, the cache is shared, and Vary does not name them (RFC
     /// 9111 §4.1).
     case unkeyedFields
+    /// A text that sets a cookie, the cache is shared, and neither `public` nor `s-maxage` allows storing it: it may be
+    /// made for one user (RFC 9111 §7.3).
+    case setsCookie
     /// ICY metadata lies between the media bytes.
     case icyMetadata
     /// HTML or JSON where media was expected: a captive portal, or an error with status 200.

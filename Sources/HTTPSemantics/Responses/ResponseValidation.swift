@@ -126,6 +126,11 @@ struct ResponseValidation {
         if fields.contains(where: { $0.name.canonicalName == "icy-metaint" }) { return .icyMetadata }
         let control = CacheControl(fields, isShared: storage.isShared)
         if let objection = storage.objection(to: control, vary: vary) { return objection }
+        if storage.isShared, fields[.setCookie] != nil, MediaType(fields[.contentType])?.isText == true,
+            !control.isPublic, control.sharedMaxAge == nil
+        {
+            return .setsCookie
+        }
         return isUnexpectedNotice(continues: continues) ? .unexpectedNotice : nil
     }
 

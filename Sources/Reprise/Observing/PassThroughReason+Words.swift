@@ -10,6 +10,7 @@ extension PassThroughReason {
         case .isPrivate: "The response is for one user (private), and the cache is shared."
         case .authorization: "The request had credentials, and the cache is shared."
         case .unkeyedFields: "The request had fields that may have changed the response, and the cache is shared."
+        case .setsCookie: "The response is a text that sets a cookie, and the cache is shared."
         case .icyMetadata: "Metadata of a radio stream lies between the bytes."
         case .unexpectedNotice: "The origin sent a page or an error in place of media."
         case .emptyBody: "The origin sent nothing in place of media."
