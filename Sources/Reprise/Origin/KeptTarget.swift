@@ -1,3 +1,4 @@
+import HTTPSemantics
 import HTTPTypes
 
 /// The URL that a redirect led to, where further requests of the same play go.
@@ -24,11 +25,15 @@ struct KeptTarget: Sendable {
             hasLeftHost = response.hasLeftHost ?? true
         }
 
-        /// The request to send there in place of `request`; `nil` if that has another URL or other credentials than the
-        /// request that was redirected, whose target must not serve it.
+        /// The request to send there in place of `request`; `nil` if that has another URL, other credentials, or other
+        /// fields that may be a service's own credentials than the request that was redirected: its target must not
+        /// serve them.
         func request(for request: OriginRequest) -> OriginRequest? {
             guard request.method == .get, request.source == nil, request.url == source.url,
-                request.networkPolicy == source.networkPolicy, request.hasCredentials(of: source)
+                request.networkPolicy == source.networkPolicy, request.hasCredentials(of: source),
+                request.fields.unkeyed.union(source.fields.unkeyed).allSatisfy({ name in
+                    HTTPField.Name(name).map { request.fields[values: $0] == source.fields[values: $0] } ?? true
+                })
             else { return nil }
             var sent = Redirect.sending(request, to: url, hasLeftHost: hasLeftHost)
             // Authorization is for the first URL: a refusal here leads back to that.

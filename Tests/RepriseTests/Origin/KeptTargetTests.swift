@@ -68,6 +68,16 @@ import Testing
         #expect(target.request(for: try Self.request(Self.episode + "?token=2")) == nil)
     }
 
+    @Test func otherFieldsOfAServicesOwnHaveTheirOwnTarget() throws {
+        let name = try #require(HTTPField.Name("X-User"))
+        var kept = KeptTarget()
+        kept.found(try Self.response(to: try Self.request(Self.episode, [name: "anna"])))
+        let target = try #require(kept.usable(at: 0))
+        #expect(target.request(for: try Self.request(Self.episode, [name: "anna", .userAgent: "p"])) != nil)
+        #expect(target.request(for: try Self.request(Self.episode, [name: "berta"])) == nil)
+        #expect(target.request(for: try Self.request(Self.episode)) == nil)
+    }
+
     @Test func aTargetEndsWhenItsURLSaysSo() throws {
         let kept = try Self.kept(Self.rendition + "?Expires=100")
         #expect(kept.usable(at: 99) != nil)
