@@ -92,6 +92,7 @@ final class ProxyService: Sendable {
         keys = HeldKeys(isShared: cache.isShared, clock: configuration.clock)
         control = Control(peers: configuration.peers, clock: configuration.clock)
         let logs = LogQueue(configuration.logger)
+        let tokens = tokens
         self.logs = logs
         let liveEdge = LiveEdge(clock: configuration.clock)
         self.liveEdge = liveEdge
@@ -103,7 +104,7 @@ final class ProxyService: Sendable {
             ) { url, error in
                 logs.log(
                     .warning, "playlist sent as the origin sent it",
-                    metadata: ["url": "\(url.redacted)", "error": "\(error)"])
+                    metadata: Self.hidingTokens(tokens, in: ["url": "\(url.redacted)", "error": "\(error)"]))
             }
         (bodyFilter, edgeFilter) = (filter, NotingFilter(filter: filter))
     }
@@ -228,7 +229,13 @@ final class ProxyService: Sendable {
     /// Logs `message` without waiting for the log's reader.
     func log(_ level: Logger.Level, _ message: Logger.Message, _ metadata: @autoclosure () -> Logger.Metadata) {
         guard configuration.logger.logLevel <= level else { return }
-        logs.log(level, message, metadata: metadata())
+        logs.log(level, message, metadata: Self.hidingTokens(tokens, in: metadata()))
+    }
+
+    /// `metadata` without tokens, which a client may have put into a URL or a field.
+    private static func hidingTokens(_ tokens: AccessTokens?, in metadata: Logger.Metadata) -> Logger.Metadata {
+        guard let texts = tokens?.current.texts else { return metadata }
+        return metadata.mapValues { "\(texts.hidden(in: "\($0)"))" }
     }
 
     /// Whether answers are logged; event loops have a copy, because this takes a lock.

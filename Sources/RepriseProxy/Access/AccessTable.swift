@@ -15,7 +15,7 @@ final class AccessTable: Sendable {
     /// Whether clients may show a token in `Authorization`, too.
     private let takesAuthorization: Bool
     /// The tokens as texts, for those who must not show them.
-    let texts: Set<String>
+    let texts: TokenTexts
 
     /// A table of `tokens`; holders of the same name as in `former` keep the places that they have taken.
     init(_ tokens: [AccessToken], takesAuthorization: Bool = true, after former: AccessTable? = nil) {
@@ -24,8 +24,8 @@ final class AccessTable: Sendable {
         entries = tokens.map { token in
             Entry(digest: Self.digest(of: token.text.utf8), holder: TokenHolder(token, after: known[token.name]))
         }
-        texts = Set(tokens.map(\.text))
-        lengths = Set(texts.map(\.utf8.count))
+        texts = TokenTexts(Set(tokens.map(\.text)))
+        lengths = Set(tokens.map(\.text.utf8.count))
         self.takesAuthorization = takesAuthorization
     }
 
@@ -46,6 +46,7 @@ final class AccessTable: Sendable {
     ///
     /// A browser's token counts in the path only: a password that it remembers would be sent for pages of other sites.
     func identify(_ head: inout ClientHead) -> Bool {
+        head.tokens = texts
         let inPath = holder(of: head.target.utf8.dropFirst().prefix { $0 != UInt8(ascii: "/") })
         // Beside a token in the path, Authorization is the origin's, unless it is one of ours.
         let inField = takesAuthorization ? head.value("authorization").flatMap(holder(showing:)) : nil

@@ -16,15 +16,15 @@ final class LoggedRequest: Sendable {
     let trace: String?
 
     init(
-        _ head: borrowing ClientHead, hiding tokens: Set<String> = [], from client: String?, at time: Double
+        _ head: borrowing ClientHead, hiding tokens: TokenTexts = TokenTexts([]), from client: String?, at time: Double
     ) {
         self.time = time
         self.client = client
-        method = head.method.name
-        url = LoggedTarget.text(head.target, hiding: tokens)
+        method = tokens.hidden(in: head.method.name)
+        url = LoggedTarget.text(head.target, hiding: tokens.texts)
         version = head.isHTTP11 ? "HTTP/1.1" : "HTTP/1.0"
-        range = head.value("range")
-        userAgent = head.value("user-agent")
+        range = head.value("range").map(tokens.hidden)
+        userAgent = head.value("user-agent").map(tokens.hidden)
         trace = head.value("traceparent").flatMap(Self.traceID)
     }
 

@@ -70,7 +70,7 @@ struct LiveEdgeAnswer {
     private func reader() async throws -> (SharedReader, SharedExchanges.Part, SharedExchange.Head) {
         let fields = context.head.originFields
         let range = rules.subject == .part ? context.request.ranges.first : nil
-        let ifRange = range == nil ? nil : context.head.value("if-range")
+        let ifRange = range == nil ? nil : context.head.ifRange
         let key = SharedExchanges.Key(context.resource.url, range: range, ifRange: ifRange, fields: fields)
         let (resource, longestSilence) = (context.resource, longestSilence)
         let ask: @Sendable () async throws -> OriginResponse = {

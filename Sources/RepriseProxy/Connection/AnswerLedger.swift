@@ -34,7 +34,8 @@ struct AnswerLedger {
         let record = AnswerRecord(start: counts.elapsed(), method: AnswerTally.Method(head.method))
         if log != nil {
             record.request = LoggedRequest(
-                head, hiding: service.tokens?.current.texts ?? [], from: client(of: head), at: service.wallClock())
+                head, hiding: service.tokens?.current.texts ?? TokenTexts([]), from: client(of: head),
+                at: service.wallClock())
         }
         current = record
     }

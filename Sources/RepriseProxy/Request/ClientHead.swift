@@ -37,6 +37,8 @@ package struct ClientHead: Sendable {
     var body: [UInt8] = []
     /// Who sent it; `nil` if the server wants no token, and without a right one.
     var sender: Sender?
+    /// The tokens of the server, which no origin is told; `nil` if it wants none.
+    var tokens: TokenTexts?
     /// The recipient of the answer.
     var audience = Audience.player
     /// Whether the origin may know to which playback the request belongs.

@@ -28,7 +28,8 @@ import Testing
         var served = SourceBytes()
         (served.store, served.origin) = (900, 100)
         return AccessLogEntry(
-            request: LoggedRequest(parsed, hiding: token.map { [$0] } ?? [], from: client, at: 784_111_777.25),
+            request: LoggedRequest(
+                parsed, hiding: TokenTexts(token.map { [$0] } ?? []), from: client, at: 784_111_777.25),
             status: status,
             bytes: 1000, served: served, firstByte: .microseconds(1234), duration: .milliseconds(50),
             tokenName: name, cacheStatus: cacheStatus)
