@@ -21,12 +21,10 @@ final class ProxyService: Sendable {
     private let bodyFilter: any BodyFilter
     /// For edges, which get none of these texts.
     private let edgeFilter: any BodyFilter
-    /// What is not complete yet of the streams that are being played.
-    let liveEdge: LiveEdge
+    /// What served playlists say.
+    let streams: StreamKnowledge
     /// Responses of streams' live edges.
     let liveExchanges: SharedExchanges
-    /// The files that playlists list.
-    let listed = ListedFiles()
     let keys: HeldKeys
     let control: Control
     /// `nil` if answers are not logged.
@@ -94,14 +92,12 @@ final class ProxyService: Sendable {
         let logs = LogQueue(configuration.logger)
         let tokens = tokens
         self.logs = logs
-        let liveEdge = LiveEdge(clock: configuration.clock)
-        self.liveEdge = liveEdge
+        let streams = StreamKnowledge(isShared: cache.isShared, clock: configuration.clock)
+        self.streams = streams
         liveExchanges = SharedExchanges(clock: configuration.clock)
         let filter: any BodyFilter =
             configuration.bodyFilter
-            ?? PlaylistFilter(
-                isShared: cache.isShared, files: files, listed: listed, liveEdge: liveEdge, cast: configuration.cast
-            ) { url, error in
+            ?? PlaylistFilter(streams: streams, files: files, cast: configuration.cast) { url, error in
                 logs.log(
                     .warning, "playlist sent as the origin sent it",
                     metadata: Self.hidingTokens(tokens, in: ["url": "\(url.redacted)", "error": "\(error)"]))

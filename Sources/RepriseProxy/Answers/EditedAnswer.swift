@@ -53,7 +53,9 @@ struct EditedAnswer {
             scheme: context.service.configuration.scheme,
             isWithoutOrigin: context.service.cache.isOffline || context.resource.networkPolicy == .never
                 || outcome.isWithoutAnswer,
-            isHostAway: context.resource.isHostAway)
+            isHostAway: context.resource.isHostAway,
+            requester: context.service.streams.requester(of: context.head),
+            isForEveryone: !read.information.generation.isEmpty && Vary(read.information.fields)?.isEmpty == true)
         let cookies = outcome.isOwnAnswer ? context.cookies(read.information.fields) : []
         var information = read.information
         information.completeLength = Int64(bytes.count)

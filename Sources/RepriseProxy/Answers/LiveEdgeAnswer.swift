@@ -20,13 +20,14 @@ struct LiveEdgeAnswer {
     /// `nil` if the request is for something else.
     init?(_ context: AnswerContext) {
         let (service, url) = (context.service, context.resource.url)
+        let streams = service.streams.view(for: context.head)
         let subject: KeepingRules.Subject
         let targetDuration: Duration?
         var isHint = false
         if url.hasDeliveryDirectives {
             subject = .playlist
-            targetDuration = service.liveEdge.targetDuration(of: url)
-        } else if let place = service.liveEdge.place(of: url) {
+            targetDuration = streams.targetDuration(of: url)
+        } else if let place = streams.place(of: url) {
             subject = .part
             targetDuration = place.targetDuration
             isHint = place.isHint
@@ -133,7 +134,9 @@ struct LiveEdgeAnswer {
             let body = GatheredBody(
                 bytes: bytes, information: information, resource: context.resource,
                 prefix: context.head.pathPrefix, host: context.head.value("host"),
-                scheme: context.service.configuration.scheme)
+                scheme: context.service.configuration.scheme,
+                requester: context.service.streams.requester(of: context.head),
+                isForEveryone: rules.mayServeEveryone(head, askedWith: reader.exchange.fields))
             if let text = try await editor.edit(body) {
                 noteServed(Int64(bytes.count), as: part)
                 let edited = EditedText(text, inPlaceOf: information)

@@ -15,8 +15,10 @@ final class KnownResource {
     let hits: HitFinder
     /// How it is treated because a playlist lists it.
     let listed: ListedFile?
-    /// What ``ListedFiles/version`` was then.
-    fileprivate let version: Int
+    /// Whether the stored response has a role because of that: one that counts for one requester has none.
+    private let givesRole: Bool
+    /// What was known of streams then, for the request.
+    fileprivate let version: StreamKnowledge.Version
     private var generation: String?
     /// Changes when the response is freshened, together with its fields.
     private var responseTime: Date?
@@ -28,12 +30,12 @@ final class KnownResource {
     /// give up after some three seconds without an answer.
     private static let patience = Duration.seconds(2)
 
-    /// `resource` with what `files` say about it.
-    init(_ resource: MediaResource, in files: ListedFiles) {
-        let found = files.find(resource.url, named: resource.key(for: resource.url.withoutDirectives).text)
-        (version, listed) = (found.version, found.file)
+    /// `resource` with what `streams` say about it.
+    init(_ resource: MediaResource, in streams: StreamKnowledge.View) {
+        let found = streams.find(resource.url, named: resource.key(for: resource.url.withoutDirectives).text)
+        (version, listed, givesRole) = (found.version, found.file, !found.isOwn)
         var resource = resource
-        resource.role = if case .stored(let role) = listed { role } else { nil }
+        resource.role = if givesRole, case .stored(let role) = listed { role } else { nil }
         resource.titles = found.titles
         resource.patience = listed == nil ? nil : Self.patience
         self.resource = resource
@@ -44,7 +46,7 @@ final class KnownResource {
     func hasRole(_ information: ContentInformation) -> Bool {
         switch listed {
         case nil: true
-        case .stored(let role): information.role == role
+        case .stored(let role): !givesRole || information.role == role
         case .key, .growing: false
         }
     }
@@ -81,8 +83,8 @@ struct KnownResources {
     private var known: [String: KnownResource] = [:]
     private var last: (target: String, known: KnownResource)?
 
-    /// The file that `target` asks for, with what `files` say about it now; `nil` if it is not remembered.
-    mutating func file(at target: String, in files: ListedFiles) -> KnownResource? {
+    /// The file that `target` asks for, with what `streams` say about it now; `nil` if it is not remembered.
+    mutating func file(at target: String, in streams: StreamKnowledge.View) -> KnownResource? {
         let found: KnownResource
         if let last, last.target == target {
             found = last.known
@@ -91,12 +93,14 @@ struct KnownResources {
             found = known
             last = (target, known)
         }
-        return found.version == files.version ? found : add(found.resource, for: target, in: files)
+        return found.version == streams.version ? found : add(found.resource, for: target, in: streams)
     }
 
-    mutating func add(_ resource: MediaResource, for target: String, in files: ListedFiles) -> KnownResource {
+    mutating func add(
+        _ resource: MediaResource, for target: String, in streams: StreamKnowledge.View
+    ) -> KnownResource {
         if known.count >= Self.capacity, known[target] == nil { known = [:] }
-        let new = KnownResource(resource, in: files)
+        let new = KnownResource(resource, in: streams)
         known[target] = new
         last = (target, new)
         return new

@@ -37,14 +37,16 @@ struct Router {
         }
         if let route = try admission.route(&head) { return try destination(of: route, for: head) }
         // What an app's options say, such as the networks, may be something else by now.
-        if service.configuration.items == nil, let known = known.file(at: head.target, in: service.listed) {
+        if service.configuration.items == nil,
+            let known = known.file(at: head.target, in: service.streams.view(for: head))
+        {
             return .file(known)
         }
         return try destination(of: Route(target: head.target, token: head.pathToken), for: head)
     }
 
-    private mutating func file(at url: ResourceURL, target: String) throws(Refusal) -> KnownResource {
-        known.add(try service.resource(at: url), for: target, in: service.listed)
+    private mutating func file(at url: ResourceURL, for head: ClientHead) throws(Refusal) -> KnownResource {
+        known.add(try service.resource(at: url), for: head.target, in: service.streams.view(for: head))
     }
 
     private mutating func destination(of route: Route, for head: ClientHead) throws(Refusal) -> Destination {
@@ -59,7 +61,7 @@ struct Router {
         case .preflight: .own(.preflight(head))
         case .control(let target):
             .control(ControlRequest(head: head, target: String(target), isLocal: admission.isLocal))
-        case .resource(let url): .file(try file(at: url, target: head.target))
+        case .resource(let url): .file(try file(at: url, for: head))
         }
     }
 }

@@ -68,6 +68,11 @@ struct KeepingRules: Sendable {
             && policy.objection(to: CacheControl(response, isShared: true), vary: vary) == nil
     }
 
+    /// Whether a response to a request with the fields `sent` is the same for all requests.
+    func mayServeEveryone(_ head: SharedExchange.Head, askedWith sent: HTTPFields) -> Bool {
+        mayShare(head, askedWith: sent, by: sent) && Vary(head.response.headerFields)?.isEmpty == true
+    }
+
     private static func values(_ fields: HTTPFields, of name: String) -> [String] {
         guard let name = HTTPField.Name(name) else { return [] }
         return fields[values: name]

@@ -25,4 +25,8 @@ package struct GatheredBody: Sendable {
     package var isWithoutOrigin = false
     /// Whether its host could not be reached a moment ago, although this body can be used without asking it.
     package var isHostAway = false
+    /// Who asked for it; `nil` in a cache of one user.
+    var requester: Requester?
+    /// Whether every request is answered with it, so that what it says counts for all.
+    var isForEveryone = true
 }

@@ -10,21 +10,20 @@ final class PlaylistFilter: BodyFilter {
     /// Called with a playlist that is sent as the origin sent it, because it exceeds a bound or is malformed.
     let onUneditable: @Sendable (ResourceURL, PlaylistError) -> Void
     private let limits: PlaylistLimits
-    private let variables: ImportedVariables
+    private let streams: StreamKnowledge
     private let notes: StreamNotes
     private let tracks: StoredTracks
     private let others = OtherFiles()
     let texts = WrittenTexts()
 
     init(
-        isShared: Bool, files: FileFinder, listed: ListedFiles, liveEdge: LiveEdge, cast: CastScope? = nil,
-        limits: PlaylistLimits = PlaylistLimits(),
+        streams: StreamKnowledge, files: FileFinder, cast: CastScope? = nil, limits: PlaylistLimits = PlaylistLimits(),
         onUneditable: @escaping @Sendable (ResourceURL, PlaylistError) -> Void
     ) {
-        variables = ImportedVariables(isShared: isShared)
+        self.streams = streams
         self.limits = limits
         tracks = StoredTracks(files: files, limits: limits)
-        notes = StreamNotes(files: listed, liveEdge: liveEdge, cast: cast)
+        notes = StreamNotes(streams: streams, cast: cast)
         self.onUneditable = onUneditable
     }
 
@@ -35,7 +34,7 @@ final class PlaylistFilter: BodyFilter {
         let isVague = PlaylistFormat.isVague(type) && !url.namesMedia
         guard isDeclared || isVague && !others.contains(information) else { return nil }
         return PlaylistRewriter(
-            isDeclared: isDeclared, limits: limits, variables: variables, notes: notes, texts: texts, tracks: tracks,
+            isDeclared: isDeclared, limits: limits, streams: streams, notes: notes, texts: texts, tracks: tracks,
             others: others, onUneditable: onUneditable)
     }
 

@@ -9,7 +9,7 @@ struct PlaylistRewriter: BodyEditor {
     /// Whether the media type or the extension says that it is a playlist.
     let isDeclared: Bool
     let limits: PlaylistLimits
-    let variables: ImportedVariables
+    let streams: StreamKnowledge
     let notes: StreamNotes
     let texts: WrittenTexts
     let tracks: StoredTracks
@@ -49,11 +49,12 @@ struct PlaylistRewriter: BodyEditor {
     /// The text with stored files only, because no others can be had.
     private func selected(_ body: GatheredBody) async throws -> [UInt8]? {
         let document = URIReference(body.base.description)
-        let context = HLSContext(url: document, imported: variables.imported(by: body.url))
+        let (imported, part) = known(of: body)
+        let context = HLSContext(url: document, imported: imported)
         let playlist = try Playlist(body.bytes, context: context, limits: limits)
-        try notes.note(playlist, of: body)
+        try notes.note(playlist, of: body, in: part)
         // A live list that is as new as it may be goes on: its host may be back for the next segment.
-        if case .hls(let list) = playlist, playlist.isOfStream { variables.note(list, from: document) }
+        if case .hls(let list) = playlist, playlist.isOfStream { part.variables.note(list, from: document) }
         guard playlist.isOfStream, body.isWithoutOrigin || !playlist.role.isLive else {
             return try written(playlist, of: body)
         }
@@ -73,22 +74,31 @@ struct PlaylistRewriter: BodyEditor {
     }
 
     private func rewritten(_ body: GatheredBody) throws(PlaylistError) -> [UInt8]? {
-        let imported = variables.imported(by: body.url)
+        let (imported, part) = known(of: body)
         let key = WrittenTexts.Key(body)
-        if notes.isNoted(body), let text = texts.text(for: key, imported: imported) {
+        if notes.isNoted(body, in: part), let text = texts.text(for: key, imported: imported) {
             body.resource.assign(text.role, to: body.information)
             return text.bytes
         }
         let context = HLSContext(url: URIReference(body.base.description), imported: imported)
         let playlist = try Playlist(body.bytes, context: context, limits: limits)
-        try notes.note(playlist, of: body)
+        try notes.note(playlist, of: body, in: part)
         let bytes = try written(playlist, of: body)
-        if case .hls(let list) = playlist { variables.note(list, from: URIReference(body.base.description)) }
+        if case .hls(let list) = playlist { part.variables.note(list, from: URIReference(body.base.description)) }
         // The playlist whose variables others import must be read each time: the one that is served last counts.
         if playlist.segmentRole != nil || !playlist.hasVariables {
             texts.keep(WrittenTexts.Text(bytes: bytes, role: playlist.role, imported: imported), for: key)
         }
         return bytes
+    }
+
+    /// The variables that the playlist in `body` imports, and where to note what it says.
+    ///
+    /// A playlist for everyone says something else with variables that one requester was given.
+    private func known(of body: GatheredBody) -> (imported: Variables?, part: StreamKnowledge.Part) {
+        let imported = streams.view(for: body.requester).imported(by: body.url)
+        let isOwn = !body.isForEveryone || imported?.isOwn == true
+        return (imported?.variables, streams.part(for: isOwn ? body.requester : nil))
     }
 
     /// The text of `playlist` with its links written.

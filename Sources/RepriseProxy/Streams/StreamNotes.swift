@@ -3,29 +3,30 @@ import Reprise
 
 /// Passes on what a playlist says: to its own stored response, and to those of the files that it lists.
 struct StreamNotes {
-    let files: ListedFiles
-    let liveEdge: LiveEdge
+    let streams: StreamKnowledge
     /// What other devices may have, in a proxy for them.
     let cast: CastScope?
 
-    /// Notes `playlist`, which was read from `body`.
+    /// Notes `playlist`, which was read from `body`, in `part`.
     ///
     /// Throws `budgetExceeded`, or `canceled`; then nothing is noted of what it lists.
-    func note(_ playlist: Playlist, of body: GatheredBody) throws(PlaylistError) {
+    func note(
+        _ playlist: Playlist, of body: GatheredBody, in part: StreamKnowledge.Part
+    ) throws(PlaylistError) {
         let information = body.information
         defer { body.resource.assign(playlist.role, to: information) }
-        guard !isNoted(body) else { return }
+        guard !isNoted(body, in: part) else { return }
         let document = URIReference(body.base.description)
         cast?.note(playlist, at: body.url, document: document)
-        if case .hls(let list) = playlist { liveEdge.note(list, of: body.url, from: document) }
+        if case .hls(let list) = playlist { part.liveEdge.note(list, of: body.url, from: document) }
         let name = name(body)
         var listed = [body.url.withoutDirectives]
         let listing = Listing(
             playlist, named: name, generation: information.generation, document: document,
-            in: titles(of: playlist, named: name, from: body), urls: &listed)
+            in: titles(of: playlist, from: body, in: part), urls: &listed)
         if case .dash(let mpd) = playlist, !mpd.isDynamic { listed += mpd.files(from: document) }
         try playlist.budget.check()
-        let former = files.note(listing)
+        let former = part.listed.note(listing)
         noteMembers(listed, of: listing, after: former, from: body)
         guard former?.isSameVersion(as: listing) != true, hasRestarted(listing, after: former, information: information)
         else {
@@ -39,8 +40,10 @@ struct StreamNotes {
     }
 
     /// The titles of the playlists that name this one; without such, it begins a title of its own if it is a stream's.
-    private func titles(of playlist: Playlist, named name: String, from body: GatheredBody) -> [TitleReference] {
-        let outer = files.find(body.url.withoutDirectives).titles
+    private func titles(
+        of playlist: Playlist, from body: GatheredBody, in part: StreamKnowledge.Part
+    ) -> [TitleReference] {
+        let outer = streams.view(in: part).find(body.url.withoutDirectives).titles
         if !outer.isEmpty { return outer }
         return playlist.isOfStream ? [body.resource.title(at: body.url.withoutDirectives)] : []
     }
@@ -58,10 +61,10 @@ struct StreamNotes {
     }
 
     /// Whether the playlist in `body` was noted before, for all titles that name it.
-    func isNoted(_ body: GatheredBody) -> Bool {
-        files.knows(
+    func isNoted(_ body: GatheredBody, in part: StreamKnowledge.Part) -> Bool {
+        part.listed.knows(
             name(body), generation: body.information.generation,
-            in: files.find(body.url.withoutDirectives).titles)
+            in: streams.view(in: part).find(body.url.withoutDirectives).titles)
     }
 
     private func name(_ body: GatheredBody) -> String { body.resource.key(for: body.url.withoutDirectives).text }

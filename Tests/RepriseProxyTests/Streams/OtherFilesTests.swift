@@ -51,8 +51,8 @@ import Testing
                 TestOrigin.Resource(.bytes(bytes), mediaType: "application/octet-stream", etag: "\"v1\""), at: "/a")
             let cache = proxy.bench.cache
             let filter = PlaylistFilter(
-                isShared: false, files: FileFinder(cache: cache, items: nil), listed: ListedFiles(),
-                liveEdge: LiveEdge(clock: .system)
+                streams: StreamKnowledge(isShared: false, clock: .system),
+                files: FileFinder(cache: cache, items: nil)
             ) { _, _ in }
             let resource = try cache.resource(for: proxy.bench.origin.url("/a"))
             let read = try await resource.read()

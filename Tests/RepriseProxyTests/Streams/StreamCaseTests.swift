@@ -243,10 +243,9 @@ import Testing
                 #expect(reply.body == list)
                 #expect(reply.head.fields["content-encoding"] == coding)
             }
-            let edge = LiveEdge(clock: .system)
             let filter = PlaylistFilter(
-                isShared: false, files: FileFinder(cache: site.proxy.bench.cache, items: nil), listed: ListedFiles(),
-                liveEdge: edge
+                streams: StreamKnowledge(isShared: false, clock: .system),
+                files: FileFinder(cache: site.proxy.bench.cache, items: nil)
             ) { _, error in
                 log.withLock { $0.append(error.code.rawValue) }
             }

@@ -24,8 +24,8 @@ import Testing
 
     private static func filter(_ site: Site) -> PlaylistFilter {
         PlaylistFilter(
-            isShared: false, files: FileFinder(cache: site.proxy.bench.cache, items: nil), listed: ListedFiles(),
-            liveEdge: LiveEdge(clock: .system)
+            streams: StreamKnowledge(isShared: false, clock: .system),
+            files: FileFinder(cache: site.proxy.bench.cache, items: nil)
         ) { _, _ in }
     }
 
