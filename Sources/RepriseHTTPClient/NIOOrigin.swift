@@ -154,7 +154,7 @@ public final class NIOOrigin: Origin {
             exchange.connection.start(exchange)
             return try await exchange.response.futureResult.get()
         } onCancel: {
-            exchange.connection.abandon(exchange)
+            exchange.cancel()
         }
     }
 }

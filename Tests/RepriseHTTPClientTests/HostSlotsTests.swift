@@ -97,7 +97,7 @@ struct HostSlotsTests {
     @Test func aResponseThatHasBegunIsNotEnded() {
         var slots = slots(1)
         _ = enter(&slots, .playing)
-        slots.headArrived(1)
+        _ = slots.headArrived(1)
         #expect(words(slots.change(1, to: nil)).isEmpty)
         #expect(words(slots.release(1, with: 7)).isEmpty)
     }
@@ -105,7 +105,7 @@ struct HostSlotsTests {
     @Test func aParkedBodyLendsItsPlaceAndHasItAgainAtOnce() {
         var slots = slots(1)
         _ = enter(&slots, .playing, .playing)
-        slots.headArrived(1)
+        _ = slots.headArrived(1)
         #expect(words(slots.change(1, to: .stopped)) == ["admit 2"])
         #expect(words(slots.change(1, to: .full)).isEmpty)
         #expect(slots.placed == 2, "beyond the limit: a body under way is never held up")
@@ -117,7 +117,7 @@ struct HostSlotsTests {
     @Test func ofTooManyParkedBodiesTheOneThatWasParkedFirstIsGivenUp() {
         var slots = slots(3, lent: 2)
         _ = enter(&slots, .playing, .playing, .playing)
-        for number in 1...3 { slots.headArrived(number) }
+        for number in 1...3 { _ = slots.headArrived(number) }
         #expect(words(slots.change(2, to: .stopped)).isEmpty)
         #expect(words(slots.change(1, to: .stopped)).isEmpty)
         #expect(words(slots.change(3, to: .stopped)) == ["give up 2"])
@@ -127,7 +127,7 @@ struct HostSlotsTests {
     @Test func aBodyThatIsPulledSlowlyLendsItsPlaceUntilItIsPulledAtFullSpeed() {
         var slots = slots(1)
         _ = enter(&slots, .playing, .playing)
-        slots.headArrived(1)
+        _ = slots.headArrived(1)
         #expect(words(slots.change(1, to: .reduced)) == ["admit 2"])
         #expect(words(slots.change(1, to: .stopped)).isEmpty, "it keeps what it has")
         #expect(words(slots.change(1, to: .reduced)).isEmpty)
@@ -142,7 +142,7 @@ struct HostSlotsTests {
     @Test func aBodyThatIsPulledSlowlyIsNeverGivenUp() {
         var slots = slots(4, lent: 2)
         _ = enter(&slots, .playing, .playing, .playing, .playing)
-        for number in 1...4 { slots.headArrived(number) }
+        for number in 1...4 { _ = slots.headArrived(number) }
         #expect(words(slots.change(1, to: .reduced)).isEmpty)
         #expect(words(slots.change(2, to: .reduced)).isEmpty)
         #expect(slots.placed == 2)
@@ -154,7 +154,7 @@ struct HostSlotsTests {
     @Test func aBodyOfALowerClassLendsItsPlaceToAHigherOneAndTakesItBack() {
         var slots = slots(2)
         _ = enter(&slots, .preload, .download)
-        slots.headArrived(1)
+        _ = slots.headArrived(1)
         #expect(enter(&slots, .preload) == [[]], "no higher class, and the download has no head")
         #expect(enter(&slots, .playing) == [["admit 4"]])
         #expect(slots.placed == 2, "1 gives way")
@@ -165,6 +165,53 @@ struct HostSlotsTests {
         #expect(words(slots.release(3, with: nil)).isEmpty)
         #expect(slots.placed == 0)
         #expect(slots.isUnused)
+    }
+
+    @Test func aBodyLendsItsPlaceAsSoonAsItsHeadIsHereToAHigherClassThatWaitsAlready() {
+        var slots = slots(1)
+        #expect(enter(&slots, .download, .playing) == [["admit 1"], []])
+        #expect(words(slots.headArrived(1)) == ["admit 2"])
+    }
+
+    @Test func aBodyThatNothingWantsLendsItsPlaceToAnyRequest() {
+        var slots = slots(1)
+        _ = enter(&slots, .playing)
+        _ = slots.headArrived(1)
+        #expect(words(slots.change(1, to: nil)).isEmpty)
+        #expect(enter(&slots, .download) == [["admit 2"]])
+    }
+
+    @Test("a parked body is given up for a request that would wait for others that move, unless its class is lower")
+    func theQueueIsNotHeldUpByParkedBodies() {
+        var slots = slots(1, lent: 1)
+        _ = enter(&slots, .preload)
+        _ = slots.headArrived(1)
+        #expect(words(slots.change(1, to: .stopped)).isEmpty)
+        #expect(enter(&slots, .download) == [["admit 2"]])
+        _ = slots.headArrived(2)
+        #expect(enter(&slots, .download) == [[]])
+        #expect(enter(&slots, .playing) == [["give up 1", "admit 4"]])
+    }
+
+    @Test func aBodyIsGivenUpOnceAndAnotherOneInItsTurn() {
+        var slots = slots(4, lent: 1)
+        _ = enter(&slots, .playing, .playing, .playing, .playing)
+        for number in 1...4 { _ = slots.headArrived(number) }
+        #expect(words(slots.change(1, to: .stopped)).isEmpty)
+        #expect(words(slots.change(2, to: .stopped)) == ["give up 1"])
+        #expect(words(slots.change(3, to: .stopped)) == ["give up 2"], "although the connection of 1 is not closed yet")
+        #expect(words(slots.change(1, to: .full)).isEmpty, "too late")
+        #expect(words(slots.release(1, with: nil)).isEmpty)
+        #expect(slots.placed == 1)
+    }
+
+    @Test func aBodyThatIsPulledSlowlyLendsItsPlaceWhenOneIsLentNoLonger() {
+        var slots = slots(2, lent: 1)
+        _ = enter(&slots, .playing, .playing)
+        for number in 1...2 { _ = slots.headArrived(number) }
+        for number in 1...2 { #expect(words(slots.change(number, to: .reduced)).isEmpty) }
+        #expect(enter(&slots, .playing, .playing) == [["admit 3"], []])
+        #expect(words(slots.release(1, with: nil)) == ["admit 4"], "2 lends its place")
     }
 
     @Test func tooManyIdleConnectionsAreClosed() {

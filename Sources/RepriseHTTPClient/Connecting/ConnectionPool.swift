@@ -5,8 +5,8 @@ import Reprise
 /// Connections by endpoint: lends places, keeps idle connections, and queues requests over the limit.
 ///
 /// ``HostSlots`` decides. A place belongs to `send` until the response's head has arrived, then to the response's
-/// stream. Continuations are resumed and requests ended outside the lock; under it only the lock of a
-/// ``RequestInterest`` is taken.
+/// stream. Continuations are resumed and requests ended outside the lock, in the order in which that was decided; under
+/// it only the lock of a ``RequestInterest`` is taken.
 final class ConnectionPool: Sendable {
     /// How many connections there may be to one endpoint, and how long a request queues for one.
     struct Limits: Sendable {
@@ -25,6 +25,8 @@ final class ConnectionPool: Sendable {
 
     private typealias Waiter = CheckedContinuation<PoolSlot, any Error>
     private typealias Action = HostSlots<Connection>.Action
+    /// Resumes a continuation, ends a request, or closes a connection.
+    private typealias Effect = @Sendable () -> Void
 
     /// The pool's view of a request.
     private struct Guest: Sendable {
@@ -45,23 +47,30 @@ final class ConnectionPool: Sendable {
             return waiter
         }
 
+        /// The request leaves the queue without a place.
+        func leave(_ error: any Error) {
+            timer?.cancel()
+            forget()
+            waiter?.resume(throwing: error)
+        }
+
         func forget() {
             if let observer { interest?.forget(observer) }
         }
     }
 
-    private struct Host {
+    private struct Host: Sendable {
         var slots: HostSlots<Connection>
         var guests: [Int: Guest] = [:]
     }
 
-    private struct State {
+    private struct State: Sendable {
         var hosts: [Endpoint: Host] = [:]
         var open: [ObjectIdentifier: Connection] = [:]
         var isClosed = false
     }
 
-    private let state = Mutex(State())
+    private let state = StateMachine<State, Effect>(State())
     private let limits: Limits
     private let group: any EventLoopGroup
 
@@ -95,27 +104,37 @@ final class ConnectionPool: Sendable {
 
     /// Returns the request's number, or `nil` if the pool is closed.
     private func enter(_ endpoint: Endpoint, request: OriginRequest, waiter: Waiter) -> Int? {
-        guard !state.withLock({ $0.isClosed }) else { return nil }
         let interest = request.interest
-        let number = update(endpoint) { host in
-            let (number, actions) = host.slots.enter(interest == nil ? request.demand : interest?.demand)
-            host.guests[number] = Guest(interest: interest, waiter: waiter)
-            return (number, actions)
+        let entered = state.update(performing: { $0() }) { state, effects -> (number: Int, isQueued: Bool)? in
+            guard !state.isClosed else { return nil }
+            return change(endpoint, in: &state, &effects) { host in
+                let (number, actions) = host.slots.enter(interest == nil ? request.demand : interest?.demand)
+                host.guests[number] = Guest(interest: interest, waiter: waiter)
+                return ((number, host.slots.isQueued(number)), actions)
+            }
         }
-        let observer = interest?.observe { [weak self] in self?.interestChanged(endpoint, of: number) }
-        let timer = group.any().scheduleTask(in: limits.queueTimeout) { [weak self] () -> Void in
-            if let self { leaveQueue(endpoint, number: number, error: queueError(endpoint)) }
+        guard let (number, isQueued) = entered else { return nil }
+        if isQueued {
+            let timer = group.any().scheduleTask(in: limits.queueTimeout) { [weak self] () -> Void in
+                if let self { leaveQueue(endpoint, number: number, error: queueError(endpoint)) }
+            }
+            let hasLeft = state.withLock { state in
+                guard state.hosts[endpoint]?.guests[number]?.waiter != nil else { return true }
+                state.hosts[endpoint]?.guests[number]?.timer = timer
+                return false
+            }
+            if hasLeft { timer.cancel() }
         }
-        let isQueued = state.withLock { state in
-            guard let guest = state.hosts[endpoint]?.guests[number] else { return false }
-            state.hosts[endpoint]?.guests[number]?.observer = observer
-            guard guest.waiter != nil else { return false }
-            state.hosts[endpoint]?.guests[number]?.timer = timer
-            return true
+        if let interest {
+            let observer = interest.observe { [weak self] in self?.interestChanged(endpoint, of: number) }
+            let hasLeft = state.withLock { state in
+                state.hosts[endpoint]?.guests[number]?.observer = observer
+                return state.hosts[endpoint]?.guests[number] == nil
+            }
+            if hasLeft { interest.forget(observer) }
+            // It may have changed before it was observed.
+            interestChanged(endpoint, of: number)
         }
-        if !isQueued { timer.cancel() }
-        // It may have changed before it was observed.
-        if interest != nil { interestChanged(endpoint, of: number) }
         return number
     }
 
@@ -128,17 +147,19 @@ final class ConnectionPool: Sendable {
 
     /// Removes a request from the queue, if it is still there.
     private func leaveQueue(_ endpoint: Endpoint, number: Int, error: any Error) {
-        let guest = update(endpoint) { host -> (Guest?, [Action]) in
-            guard host.slots.withdraw(number) else { return (nil, []) }
-            return (host.guests.removeValue(forKey: number), [])
+        state.update(performing: { $0() }) { state, effects in
+            guard state.hosts[endpoint]?.slots.withdraw(number) == true else { return }
+            let guest = state.hosts[endpoint]?.guests.removeValue(forKey: number)
+            if state.hosts[endpoint]?.slots.isUnused == true { state.hosts[endpoint] = nil }
+            effects.append { guest?.leave(error) }
         }
-        guard var guest else { return }
-        guest.forget()
-        guest.leaveQueue()?.resume(throwing: error)
     }
 
     /// Number of requests that wait for a place, at all endpoints.
     var queued: Int { state.withLock { $0.hosts.values.reduce(0) { $0 + $1.slots.queued } } }
+
+    /// Whether nothing queues, has a place, or is idle.
+    var isUnused: Bool { state.withLock { $0.hosts.isEmpty } }
 
     // MARK: - A place
 
@@ -154,9 +175,8 @@ final class ConnectionPool: Sendable {
     /// Notes that the head has arrived; from now on `close` ends the request.
     fileprivate func headArrived(_ slot: PoolSlot, close: @escaping @Sendable (RepriseError?) -> Void) {
         update(slot.endpoint) { host in
-            host.slots.headArrived(slot.number)
             host.guests[slot.number]?.end = close
-            return ((), [])
+            return ((), host.slots.headArrived(slot.number))
         }
     }
 
@@ -165,12 +185,11 @@ final class ConnectionPool: Sendable {
     }
 
     fileprivate func release(_ slot: PoolSlot, with connection: Connection?) {
-        let isClosed = state.withLock { $0.isClosed }
-        let guest = update(slot.endpoint) { host in
-            (
-                host.guests.removeValue(forKey: slot.number),
-                host.slots.release(slot.number, with: isClosed ? nil : connection)
-            )
+        let guest = state.update(performing: { $0() }) { state, effects in
+            let connection = state.isClosed ? nil : connection
+            return change(slot.endpoint, in: &state, &effects) { host in
+                (host.guests.removeValue(forKey: slot.number), host.slots.release(slot.number, with: connection))
+            }
         }
         guest?.forget()
     }
@@ -197,21 +216,17 @@ final class ConnectionPool: Sendable {
 
     /// Refuses all further requests and closes every connection.
     func close() async {
-        let (waiting, connections) = state.withLock { state in
+        let connections = state.update(performing: { $0() }) { state, effects in
             state.isClosed = true
-            var waiting: [Guest] = []
             for (endpoint, known) in state.hosts {
                 var host = known
                 host.slots.withdrawAll()
-                waiting += host.guests.values.filter { $0.waiter != nil }
+                let waiting = host.guests.values.filter { $0.waiter != nil }
                 host.guests = host.guests.filter { $0.value.waiter == nil }
                 state.hosts[endpoint] = host
+                effects.append { for guest in waiting { guest.leave(Self.closedError) } }
             }
-            return (waiting, Array(state.open.values))
-        }
-        for var guest in waiting {
-            guest.forget()
-            guest.leaveQueue()?.resume(throwing: Self.closedError)
+            return Array(state.open.values)
         }
         for connection in connections { connection.close(Self.closedError) }
         for connection in connections { try? await connection.channel.closeFuture.get() }
@@ -222,37 +237,36 @@ final class ConnectionPool: Sendable {
     /// Changes the state of an endpoint and performs the effects.
     @discardableResult
     private func update<Result: Sendable>(
-        _ endpoint: Endpoint, _ change: (inout Host) -> (Result, [Action])
+        _ endpoint: Endpoint, _ body: (inout Host) -> (Result, [Action])
     ) -> Result {
-        let (result, effects) = state.withLock { state in
-            var host =
-                state.hosts[endpoint]
-                ?? Host(
-                    slots: HostSlots(
-                        limit: limits.connections(to: endpoint), lentLimit: limits.lent, idleLimit: limits.idle))
-            let (result, actions) = change(&host)
-            let effects = actions.map { effect(of: $0, at: endpoint, host: &host) }
-            state.hosts[endpoint] = host.slots.isUnused ? nil : host
-            return (result, effects)
-        }
-        for effect in effects { effect() }
+        state.update(performing: { $0() }) { state, effects in change(endpoint, in: &state, &effects, body) }
+    }
+
+    private func change<Result: Sendable>(
+        _ endpoint: Endpoint, in state: inout State, _ effects: inout [Effect],
+        _ body: (inout Host) -> (Result, [Action])
+    ) -> Result {
+        var host =
+            state.hosts[endpoint]
+            ?? Host(
+                slots: HostSlots(
+                    limit: limits.connections(to: endpoint), lentLimit: limits.lent, idleLimit: limits.idle))
+        let (result, actions) = body(&host)
+        effects += actions.map { effect(of: $0, at: endpoint, host: &host) }
+        state.hosts[endpoint] = host.slots.isUnused ? nil : host
         return result
     }
 
     /// The effect of an action, to be performed outside the lock.
-    private func effect(of action: Action, at endpoint: Endpoint, host: inout Host) -> @Sendable () -> Void {
+    private func effect(of action: Action, at endpoint: Endpoint, host: inout Host) -> Effect {
         switch action {
         case .admit(let number, let idle):
             let waiter = host.guests[number]?.leaveQueue()
             let slot = PoolSlot(pool: self, endpoint: endpoint, number: number, idle: idle)
             return { waiter?.resume(returning: slot) }
         case .withdraw(let number):
-            var guest = host.guests.removeValue(forKey: number)
-            let waiter = guest?.leaveQueue()
-            return { [guest] in
-                guest?.forget()
-                waiter?.resume(throwing: CancellationError())
-            }
+            let guest = host.guests.removeValue(forKey: number)
+            return { guest?.leave(CancellationError()) }
         case .end(let number):
             host.guests[number]?.isEnding = true
             let end = host.guests[number]?.end

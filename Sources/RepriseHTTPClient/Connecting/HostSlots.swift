@@ -7,9 +7,13 @@ import Reprise
 /// pulls slowly, or not at all, keeps its connection, but its place is lent to another request; at most `lentLimit`
 /// places are lent.
 ///
+/// A body of a lower class, or one that is pulled slowly, lends its place as soon as a request needs it. The first
+/// request in the queue waits only for bodies that move, of its own class or a higher one, and for requests that have no
+/// head yet.
+///
 ///     queued ──► asking ──► streaming ◄──► throttled, parked, displaced
-///                  └──► ending
-struct HostSlots<Element> {
+///                  └──► ending                       └──► givenUp
+struct HostSlots<Element: Sendable>: Sendable {
     /// The state of a request.
     private enum Standing {
         /// It waits for a place.
@@ -26,6 +30,8 @@ struct HostSlots<Element> {
         case parked
         /// In transfer, but a request of a higher class needed the place more.
         case displaced
+        /// Its connection is being closed: it was parked, and too many places were lent.
+        case givenUp
     }
 
     /// What the owner has to do.
@@ -45,6 +51,8 @@ struct HostSlots<Element> {
     private struct Request {
         var standing: Standing
         var demand: Demand?
+        /// How fast the consumer pulls the body.
+        var speed = BodyPace.Speed.full
     }
 
     let limit: Int
@@ -65,7 +73,13 @@ struct HostSlots<Element> {
     }
 
     var isUnused: Bool { requests.isEmpty && idle.isEmpty }
+    /// Number of requests whose place is lent.
+    var lentPlaces: Int { lent.count }
+    /// Number of requests that wait for a place.
     var queued: Int { requests.values.count { $0.standing == .queued } }
+
+    /// Whether the request waits for a place.
+    func isQueued(_ number: Int) -> Bool { requests[number]?.standing == .queued }
 
     /// Adds a request; its number identifies it from now on.
     mutating func enter(_ demand: Demand?) -> (number: Int, actions: [Action]) {
@@ -94,29 +108,26 @@ struct HostSlots<Element> {
         requests = requests.filter { $0.value.standing != .queued }
     }
 
-    /// Notes that the head of the response has arrived.
-    mutating func headArrived(_ number: Int) {
-        guard let standing = requests[number]?.standing, standing == .asking || standing == .ending else { return }
+    /// Notes that the head of the response has arrived: from now on the place can be lent.
+    mutating func headArrived(_ number: Int) -> [Action] {
+        guard let standing = requests[number]?.standing, standing == .asking || standing == .ending else { return [] }
         requests[number]?.standing = .streaming
+        return settle()
     }
 
     /// Notes a change in the pace of a body's consumer.
     mutating func change(_ number: Int, to speed: BodyPace.Speed) -> [Action] {
         guard let standing = requests[number]?.standing else { return [] }
+        requests[number]?.speed = speed
         var actions: [Action] = []
         switch (standing, speed) {
-        case (.streaming, .reduced):
-            guard lent.count < lentLimit else { return [] }
-            lendPlace(of: number, as: .throttled)
+        case (.streaming, .reduced) where lent.count < lentLimit: lendPlace(of: number, as: .throttled, &actions)
         case (.streaming, .stopped), (.throttled, .stopped), (.displaced, .stopped):
-            lendPlace(of: number, as: .parked)
-            if lent.count > lentLimit, let first = lent.first(where: { requests[$0]?.standing == .parked }) {
-                actions.append(.giveUp(first))
-            }
+            lendPlace(of: number, as: .parked, &actions)
         case (.parked, .reduced): requests[number]?.standing = .throttled
         // Immediately, even beyond the limit.
         case (.parked, .full), (.throttled, .full): takePlace(number)
-        default: return []
+        default: break
         }
         return actions + settle()
     }
@@ -127,7 +138,7 @@ struct HostSlots<Element> {
         switch request.standing {
         case .asking, .ending, .streaming: placed -= 1
         case .throttled, .parked, .displaced: lent.removeAll { $0 == number }
-        case .queued: break
+        case .queued, .givenUp: break
         }
         if let element { idle.append(element) }
         return settle()
@@ -142,9 +153,8 @@ struct HostSlots<Element> {
     private mutating func settle() -> [Action] {
         var actions = withdrawUnwanted()
         admit(&actions)
-        if let next = nextInQueue {
-            displace(for: next.demand)
-            admit(&actions)
+        while let next = nextInQueue, makeWay(for: next.demand, &actions) { admit(&actions) }
+        if nextInQueue != nil {
             endUnwanted(&actions)
         } else {
             while placed < limit, let number = lent.first(where: { requests[$0]?.standing == .displaced }) {
@@ -183,13 +193,20 @@ struct HostSlots<Element> {
         }
     }
 
-    /// Takes the place of the least wanted body, if its class is below `demand`.
-    private mutating func displace(for demand: Demand) {
-        guard lent.count < lentLimit else { return }
-        let bodies = requests.filter { $0.value.standing == .streaming }.mapValues { $0.demand ?? .download }
-        guard let (number, least) = bodies.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }), least < demand
-        else { return }
-        lendPlace(of: number, as: .displaced)
+    /// Lends the place of a body that is pulled slowly, or else of the least wanted one if its class is below `demand`;
+    /// false if there is none, or as many places as may be are lent already, and not to a parked body of at most that
+    /// class.
+    private mutating func makeWay(for demand: Demand, _ actions: inout [Action]) -> Bool {
+        guard lent.count < lentLimit || leastParked.map({ rank($0) <= demand.rawValue }) == true else { return false }
+        let bodies = requests.filter { $0.value.standing == .streaming }
+        if let slow = bodies.filter({ $0.value.speed != .full }).keys.min() {
+            lendPlace(of: slow, as: .throttled, &actions)
+            return true
+        }
+        guard let least = bodies.keys.min(by: { (rank($0), $0) < (rank($1), $1) }), rank(least) < demand.rawValue
+        else { return false }
+        lendPlace(of: least, as: .displaced, &actions)
+        return true
     }
 
     /// Ends requests that nothing waits for, oldest first, as many as others wait for a place.
@@ -204,13 +221,26 @@ struct HostSlots<Element> {
     }
 
     /// Lends the place of a body to others from now on, if it has one.
-    private mutating func lendPlace(of number: Int, as standing: Standing) {
+    ///
+    /// If too many are lent then, the least wanted parked body is given up, and of several the one that was parked first.
+    private mutating func lendPlace(of number: Int, as standing: Standing, _ actions: inout [Action]) {
         if requests[number]?.standing == .streaming {
             placed -= 1
             lent.append(number)
         }
         requests[number]?.standing = standing
+        guard lent.count > lentLimit, let first = leastParked else { return }
+        lent.removeAll { $0 == first }
+        requests[first]?.standing = .givenUp
+        actions.append(.giveUp(first))
     }
+
+    private var leastParked: Int? {
+        lent.filter { requests[$0]?.standing == .parked }.min { rank($0) < rank($1) }
+    }
+
+    /// Orders requests by their classes; those that nothing wants come first.
+    private func rank(_ number: Int) -> Int { requests[number]?.demand?.rawValue ?? -1 }
 
     private mutating func takePlace(_ number: Int) {
         lent.removeAll { $0 == number }

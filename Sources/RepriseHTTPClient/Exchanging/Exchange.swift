@@ -1,6 +1,7 @@
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
+import Primitives
 
 /// A request that was sent, and the promise of its response.
 final class Exchange: Sendable {
@@ -21,6 +22,7 @@ final class Exchange: Sendable {
     let onInterim: (@Sendable (HTTPResponse) -> Void)?
     /// How long the origin may be silent, if that is longer than the client's own limits.
     let patience: TimeAmount?
+    private let hasBeenCanceled = Mutex(false)
 
     init(
         request: HTTPRequestHead, body: ByteBuffer, connection: Connection, slot: PoolSlot, isReused: Bool,
@@ -34,6 +36,15 @@ final class Exchange: Sendable {
         self.slot = slot
         self.isReused = isReused
         self.response = connection.channel.eventLoop.makePromise()
+    }
+
+    /// Whether it was canceled; it is not sent then.
+    var isCanceled: Bool { hasBeenCanceled.withLock { $0 } }
+
+    /// Cancels the request if its response has not arrived, whether it was sent or is yet to be.
+    func cancel() {
+        hasBeenCanceled.withLock { $0 = true }
+        connection.abandon(self)
     }
 }
 

@@ -73,6 +73,11 @@ final class ResponseHandler: ChannelInboundHandler {
                 isStale ? StaleConnection() : Failures.head(failure, from: endpoint, hasSeenBytes: watch.hasSeenBytes))
             return
         }
+        // A cancellation may overtake the start.
+        if exchange.isCanceled {
+            gate.close()
+            return exchange.response.fail(CancellationError())
+        }
         // What is there already cannot be the answer: surplus of the last response, or an end. A request that is sent
         // all the same may be answered, and then sent and answered once more.
         if exchange.isReused, gate.hasNews {
