@@ -181,7 +181,8 @@ final class TransferDesk: Sendable {
     }
 
     private func start(_ record: TransferRecord, _ request: URLRequest) {
-        guard let session = currentSession else { return }
+        // It may have been given up by now.
+        guard let session = currentSession, state.withLock({ $0.table.isWanted(record) }) else { return }
         let number = session.start(record.request(from: request), description: record.description)
         if !state.withLock({ $0.table.began(record, as: number) }) { session.cancel(number) }
     }
