@@ -127,11 +127,19 @@ final class AssetFeed: Sendable {
             switch action {
             case .findInformation:
                 let task = Task(executorPreference: DiskExecutor.shared) { await self.find() }
-                state.withLock { $0.finding = task }
+                let isReleased = state.withLock { state in
+                    state.finding = task
+                    return state.isReleased
+                }
+                if isReleased { task.cancel() }
             case .inform(let id): inform(id)
             case .serve(let id, let range):
                 let task = Task(executorPreference: DiskExecutor.shared) { await self.serve(id, range: range) }
-                state.withLock { $0.work[id]?.task = task }
+                let isLive = state.withLock { state in
+                    state.work[id]?.task = task
+                    return state.work[id] != nil
+                }
+                if !isLive { task.cancel() }
             case .finish(let id): take(id)?.request.finish()
             case .fail(let id):
                 if let error = error as? RepriseError { state.withLock { $0.error = error } }
