@@ -51,7 +51,7 @@ extension MediaCache {
             throw obstacle.error(importing: file)
         }
         let retention = try await retention(of: resource)
-        downloads.cancel(resource.key)
+        downloads.cancel([resource.key])
         try await remove(resource.key)
         let result: Result<Void, any Error>
         do {

@@ -47,21 +47,23 @@ extension MediaCache {
             selection: retention == .download ? selection : nil,
             keyRule: retention == .download ? resource.keyRule ?? engine.configuration.keyPolicy.rule : nil,
             parts: parts, files: try await namedFiles(of: resource, retention: retention))
-        try await store.recorder.retain(retained, networkPolicy: resource.networkPolicy) { usage in
+        let mayRetain: @Sendable (Usage) throws -> Void = { usage in
             guard retention == .cached || usage.allocated <= store.quota.limit else {
                 throw RepriseError(.storageFull, store.noRoomReason(retained: usage))
             }
         }
+        try await store.recorder.retain(retained, networkPolicy: resource.networkPolicy, mayRetain: mayRetain) {
+            [downloads] index throws(RepriseError) in
+            guard retention == .download else { return _ = downloads.cancel([resource.key]) }
+            // One that was there before has its own rule.
+            let keyRule = try index.keyRule(ofDownload: resource.key)
+            downloads.start(
+                resource.key, request: resource.originRequest, selection: selection, keyRule: keyRule)
+        }
         if retention == .cached { await settleTags(try store.index.limitedTags(ofFile: resource.key)) }
         if retention == .download {
             store.recorder.noteUse(resource.key)
-            // One that was there before has its own rule.
-            let keyRule = try store.index.keyRule(ofDownload: resource.key)
-            downloads.start(
-                resource.key, request: resource.originRequest, selection: selection, keyRule: keyRule)
             await downloads.recordHours(again: resource.key)
-        } else {
-            downloads.cancel(resource.key)
         }
     }
 

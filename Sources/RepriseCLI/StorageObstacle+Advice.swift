@@ -65,7 +65,7 @@ extension StorageObstacle {
         case .disk(let length, let free, let floor):
             "it has \(ByteCount(length)); " + Self.advice(free: free, floor: floor)
         case .fullDisk(let free, let floor): Self.advice(free: free, floor: floor)
-        case .promised(let others):
+        case .promised(let others, _):
             "other downloads that are under way need \(ByteCount(others)) more, which leave no room for it. It goes on when "
                 + "some of them have ended, or with more room."
         case .tag(let tag, let kept, let missing, let limit):

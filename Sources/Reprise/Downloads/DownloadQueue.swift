@@ -35,6 +35,8 @@ struct DownloadQueue: Sendable {
         var isStream = false
         /// Number of waits in a row.
         var waits = 0
+        /// When a wait ends by itself, by the monotonic clock; `nil` if it does not.
+        var retryTime: Duration?
         /// Why it waited or failed last, also in an earlier process; `nil` once it was added, resumed or done.
         var lastError: RepriseError?
         /// Whether what runs is for an earlier selection, or counted as stored what has gone since.
@@ -49,8 +51,6 @@ struct DownloadQueue: Sendable {
         case start(Run, Item)
         /// End a task.
         case cancel(Run)
-        /// Call ``retry(_:after:)`` with the same number of waits after that time.
-        case retry(CacheKey, waits: Int, after: Duration)
     }
 
     /// How a task ended.
@@ -116,19 +116,18 @@ struct DownloadQueue: Sendable {
     ///
     /// With `yieldingRoom`, those that had no room last wait until the others have begun: of these a part may be on its
     /// way, and all of it would be in vain if another one took their room.
-    mutating func restore(_ recorded: [Item], yieldingRoom: Bool = false) -> [Effect] {
+    mutating func restore(_ recorded: [Item], yieldingRoom: Bool = false, at now: Duration) -> [Effect] {
         let known = Set(items.map(\.key))
         var recorded = recorded.filter { !known.contains($0.key) }
-        var effects: [Effect] = []
         if yieldingRoom, recorded.contains(where: { $0.isQueued && $0.lastError?.code != .storageFull }) {
             for index in recorded.indices where recorded[index].isQueued {
                 guard let error = recorded[index].lastError, error.code == .storageFull else { continue }
                 (recorded[index].phase, recorded[index].waits) = (.waiting(.space, error), 1)
-                effects.append(.retry(recorded[index].key, waits: 1, after: Self.firstRetry))
+                recorded[index].retryTime = now + Self.firstRetry
             }
         }
         items = recorded + items
-        return effects + launch()
+        return launch()
     }
 
     /// Whether there is such a download, and it is done.
@@ -185,10 +184,10 @@ struct DownloadQueue: Sendable {
         return launch()
     }
 
-    mutating func remove(_ key: CacheKey) -> [Effect] {
-        guard let index = index(of: key) else { return [] }
-        if case .running(let run) = items.remove(at: index).phase { return [.cancel(run)] }
-        return []
+    mutating func remove(_ keys: Set<CacheKey>) -> [Effect] {
+        let removed = items.filter { keys.contains($0.key) }
+        items.removeAll { keys.contains($0.key) }
+        return removed.compactMap { if case .running(let run) = $0.phase { .cancel(run) } else { nil } }
     }
 
     /// Moves a download before another one, or behind all with `nil`; those that run go on.
@@ -215,10 +214,12 @@ struct DownloadQueue: Sendable {
 
     // MARK: - What happens
 
-    /// A task has ended.
-    mutating func end(_ run: Run, of key: CacheKey, with ending: Ending) -> [Effect] {
+    /// A task has ended; `taken` bytes are occupied now, or are to be stored for those under way.
+    mutating func end(
+        _ run: Run, of key: CacheKey, with ending: Ending, at now: Duration, taken: Int64 = .max
+    ) -> [Effect] {
         runs.remove(run)
-        if !ending.wasForOthers { retryForPromisedRoom() }
+        retryForPromisedRoom(after: ending, taken: taken)
         guard let index = index(of: key), case .running(run) = items[index].phase else { return launch() }
         if items[index].isOutdated { return enqueue(index) }
         // What has failed with the old fields is tried with the new ones.
@@ -236,17 +237,22 @@ struct DownloadQueue: Sendable {
             }
             items[index].phase = .waiting(obstacle, error)
             items[index].waits += 1
-            guard obstacle != .authorization else { break }
-            let waits = items[index].waits
-            return [.retry(key, waits: waits, after: Self.pause(beforeRetry: waits))] + launch()
+            let pause = obstacle == .authorization ? nil : Self.pause(beforeRetry: items[index].waits)
+            items[index].retryTime = pause.map { now + $0 }
         }
         return launch()
     }
 
     /// One that was under way has ended, and the room that it did not use is there for those that waited for it.
-    private mutating func retryForPromisedRoom() {
+    ///
+    /// One that found no room itself may have held some until then. Those go on that found more taken; of the others
+    /// each would fail as before, and wake those that it was woken by.
+    private mutating func retryForPromisedRoom(after ending: Ending, taken: Int64) {
         for index in items.indices {
-            if case .waiting(.space, let error) = items[index].phase, error.isForOthers { items[index].phase = .queued }
+            guard case .waiting(.space, let error) = items[index].phase, let before = error.takenByOthers,
+                ending.takenByOthers == nil || taken < before
+            else { continue }
+            items[index].phase = .queued
         }
     }
 
@@ -254,12 +260,14 @@ struct DownloadQueue: Sendable {
         min(firstRetry * (1 << min(number - 1, 10)), lastRetry)
     }
 
-    /// The time of the `waits`th wait is over.
-    mutating func retry(_ key: CacheKey, after waits: Int) -> [Effect] {
-        guard let index = index(of: key), case .waiting = items[index].phase, items[index].waits == waits else {
-            return []
+    /// When ``retry(at:)`` is due; `nil` if nothing waits for a time.
+    var nextRetry: Duration? { isStopped ? nil : items.lazy.compactMap(\.timeToRetry).min() }
+
+    /// Waits whose time is over end.
+    mutating func retry(at now: Duration) -> [Effect] {
+        for index in items.indices {
+            if let time = items[index].timeToRetry, time <= now { items[index].phase = .queued }
         }
-        items[index].phase = .queued
         return launch()
     }
 
@@ -339,6 +347,7 @@ struct DownloadQueue: Sendable {
             guard case .queued = items[index].phase else { continue }
             if let closing {
                 (items[index].phase, items[index].lastError) = (.waiting(.schedule, closing), closing)
+                items[index].retryTime = nil
                 continue
             }
             lastRun += 1
@@ -352,16 +361,21 @@ struct DownloadQueue: Sendable {
 }
 
 extension DownloadQueue.Ending {
-    /// Whether it has ended because others under way need the room, and so has left them none.
-    fileprivate var wasForOthers: Bool { if case .failed(let error) = self { error.isForOthers } else { false } }
+    /// What ``RepriseError/takenByOthers`` says, if it has failed.
+    fileprivate var takenByOthers: Int64? { if case .failed(let error) = self { error.takenByOthers } else { nil } }
 }
 
 extension RepriseError {
-    /// Whether the room that is lacking is for other downloads under way.
-    fileprivate var isForOthers: Bool { if case .promised? = obstacle { true } else { false } }
+    /// Bytes that were taken when other downloads under way left no room; `nil` for any other error.
+    fileprivate var takenByOthers: Int64? {
+        if case .promised(_, let taken)? = obstacle { taken } else { nil }
+    }
 }
 
 extension DownloadQueue.Item {
+    /// When it goes on by itself; `nil` if it does not wait for a time.
+    fileprivate var timeToRetry: Duration? { if case .waiting = phase { retryTime } else { nil } }
+
     fileprivate var isQueued: Bool { if case .queued = phase { true } else { false } }
 
     /// Whether it is being fetched.

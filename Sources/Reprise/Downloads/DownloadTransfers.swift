@@ -25,7 +25,7 @@ struct DownloadTransfers: Sendable {
     /// drops what has come for what is no download, or done.
     func keep(_ items: [DownloadQueue.Item]) {
         let running = items.filter { $0.isToBeFetched && !$0.waitsForHours }.map { index.name(of: $0.key) }
-        // The tasks that run may not have come so far as to say it.
+        // Before it is looked at whether all is dealt with.
         for item in items where item.isRunning { begin(item.key) }
         let others = items.filter { $0.isPaused || $0.waitsForHours }.map { index.name(of: $0.key) }
         origin.keepTransfers(running: Set(running), titles: Set(running + others))

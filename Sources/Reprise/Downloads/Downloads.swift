@@ -15,16 +15,30 @@ public final class Downloads: Sendable {
     private weak let engine: Engine?
     private let clock: CacheClock
 
-    private struct State {
+    private struct State: Sendable {
         var queue: DownloadQueue
-        var tasks: [DownloadQueue.Run: Task<Void, Never>] = [:]
+        var runs: [DownloadQueue.Run: (key: CacheKey, task: Task<Void, Never>)] = [:]
         var figures = DownloadFigures()
-        /// Waits for the next attempts.
-        var waits: [CacheKey: Task<Void, Never>] = [:]
+        /// Waits for the next attempt of those that wait for a time.
+        var timer: (time: Duration, task: Task<Void, Never>)?
         var resumption: Task<Void, Never>?
+
+        func item(_ key: CacheKey) -> DownloadQueue.Item? { queue.items.first { $0.key == key } }
     }
-    /// A leaf lock.
-    private let state: Mutex<State>
+
+    /// What follows from a change of the state.
+    private enum Effect: Sendable {
+        case cancel(Task<Void, Never>)
+        /// A task goes on: what was decided before it is done.
+        case begin(Promise<Void>)
+        /// Say what becomes of transfers in the background.
+        case transfers(@Sendable (DownloadTransfers) -> Void)
+        /// Signal the listeners.
+        case signal
+    }
+
+    /// A leaf lock, but for those of tasks.
+    private let state: StateMachine<State, Effect>
     /// The commands that wait; its lock comes before that of ``state``.
     private let waiting = Mutex(DownloadCommands.Waiting())
     /// Signals listeners; the key is always ``signal``.
@@ -39,7 +53,8 @@ public final class Downloads: Sendable {
         watch = DayWatch(clock: clock)
         let width = engine.configuration.maximumDownloads
         let isInBackground = DownloadTransfers(engine) != nil
-        state = Mutex(State(queue: DownloadQueue(width: isInBackground ? max(width, DownloadTransfers.width) : width)))
+        state = StateMachine(
+            State(queue: DownloadQueue(width: isInBackground ? max(width, DownloadTransfers.width) : width)))
         window = engine.configuration.downloadWindow
         engine.precedence.whenYieldingChanges { [board] in board.changed(Self.signal) }
     }
@@ -64,18 +79,24 @@ public final class Downloads: Sendable {
     /// cannot be recorded; it goes on then.
     public func pause(_ key: CacheKey) async throws {
         await state.withLock { $0.resumption }?.value
-        guard state.withLock({ $0.queue.mayPause(key) }) else { return }
-        try await change { index async throws(RepriseError) in try await index.setPaused(true, for: key) }
-        apply { $0.pause(key) }
-        transfers?.pause(key)
+        try await change { [self] index async throws(RepriseError) in
+            guard state.withLock({ $0.queue.mayPause(key) }) else { return }
+            try await index.setPaused(true, for: key)
+            update { state, effects in
+                effects.append(.transfers { $0.pause(key) })
+                return state.queue.pause(key)
+            }
+        }
     }
 
     /// Goes on with a download that is paused, waits or has failed, when its turn comes.
     ///
     /// Throws ``RepriseError`` with code `storageUnavailable` if that cannot be recorded; it stays as it is then.
     public func resume(_ key: CacheKey) async throws {
-        try await change { index async throws(RepriseError) in try await index.setPaused(false, for: key) }
-        apply { $0.resume(key) }
+        try await change { [self] index async throws(RepriseError) in
+            try await index.setPaused(false, for: key)
+            apply { $0.resume(key) }
+        }
         await recordHours(again: key)
     }
 
@@ -83,11 +104,13 @@ public final class Downloads: Sendable {
     ///
     /// Those that run go on. Throws ``RepriseError`` with code `storageUnavailable` if that cannot be recorded.
     public func move(_ key: CacheKey, before other: CacheKey?) async throws {
-        let keys = apply { queue in
-            queue.move(key, before: other)
-            return []
+        try await change { [self] index async throws(RepriseError) in
+            let keys = update { state, _ in
+                state.queue.move(key, before: other)
+                return []
+            }
+            try await index.setOrder(keys)
         }
-        try await change { index async throws(RepriseError) in try await index.setOrder(keys) }
     }
 
     /// Removes a download and its bytes, except those that another title needs.
@@ -121,8 +144,7 @@ public final class Downloads: Sendable {
         get { state.withLock { $0.queue.window } }
         set {
             let now = clock.wallClock()
-            apply { $0.setWindow(newValue, at: now) }
-            transfers?.pauseOutsideHours(state.withLock { $0.queue.items })
+            look { $0.setWindow(newValue, at: now) }
             watch.start(after: timeToLook) { [weak self] in
                 await self?.look()
                 return self?.timeToLook
@@ -138,10 +160,11 @@ public final class Downloads: Sendable {
     /// A download and, of a stream, how far it is, once those of an earlier process are known; `nil` if there is none.
     func found(_ key: CacheKey) async -> (item: DownloadQueue.Item, stream: StreamProgress?)? {
         await state.withLock { $0.resumption }?.value
-        return state.withLock { state in
-            state.queue.items.first { $0.key == key }.map { ($0, state.figures.stream(key)) }
-        }
+        return state.withLock { state in state.item(key).map { ($0, state.figures.stream(key)) } }
     }
+
+    /// What is known of all downloads, in their order.
+    var items: [DownloadQueue.Item] { state.withLock { $0.queue.items } }
 
     /// Whether there is such a download, and it goes on by itself.
     func isUnderWay(_ key: CacheKey) -> Bool { state.withLock { $0.queue.isUnderWay(key) } }
@@ -151,9 +174,7 @@ public final class Downloads: Sendable {
     /// With the same selection, one that was to be fetched then stays as it is: it has found out what prevents it. Does
     /// nothing if it was removed. Throws ``RepriseError`` with code `storageUnavailable`.
     func putBack(_ item: DownloadQueue.Item, stream: StreamProgress?) async throws {
-        let isSame = state.withLock { state in
-            state.queue.items.first { $0.key == item.key }?.selection == item.selection
-        }
+        let isSame = state.withLock { $0.item(item.key)?.selection == item.selection }
         if isSame, item.isToBeFetched { return }
         state.withLock { $0.figures.reset(item.key, to: stream) }
         apply { $0.putBack(item) }
@@ -223,15 +244,22 @@ public final class Downloads: Sendable {
                 var recorded = try store.index.downloads()
                 // Nothing will run that finds out.
                 if isIdle { recorded = await self?.settled(recorded) ?? recorded }
-                let hasTransfers = self?.transfers != nil
-                self?.apply { $0.restore(recorded, yieldingRoom: hasTransfers) }
-                if !isIdle, let self { transfers?.keep(state.withLock { $0.queue.items }) }
+                self?.restore(recorded, isIdle: isIdle)
                 await self?.recordHours()
             } catch {
                 store.reporter.tell(.storeBypassed(nil, reason: error.explanation))
             }
         }
         state.withLock { $0.resumption = task }
+    }
+
+    private func restore(_ recorded: [DownloadQueue.Item], isIdle: Bool) {
+        let (now, hasTransfers) = (clock.elapsed(), transfers != nil)
+        update { state, effects in
+            let following = state.queue.restore(recorded, yieldingRoom: hasTransfers, at: now)
+            if !isIdle { effects.append(.transfers { [items = state.queue.items] in $0.keep(items) }) }
+            return following
+        }
     }
 
     /// `recorded`, where streams are done of which all is stored.
@@ -256,18 +284,16 @@ public final class Downloads: Sendable {
     /// Transfers for it end if they may use other networks than it may now, also those of files that it does not ask
     /// for at present.
     func start(_ key: CacheKey, request: OriginRequest, selection: StreamSelection, keyRule: KeyRule?) {
-        let former = state.withLock { state in
-            state.queue.items.first { $0.key == key }?.request.networkPolicy
+        update { state, effects in
+            let (former, policy) = (state.item(key)?.request.networkPolicy, request.networkPolicy)
+            if let former, former != policy { effects.append(.transfers { $0.confine(key, to: policy) }) }
+            return state.queue.add(key, request: request, selection: selection, keyRule: keyRule)
         }
-        apply { $0.add(key, request: request, selection: selection, keyRule: keyRule) }
-        if let former, former != request.networkPolicy { transfers?.confine(key, to: request.networkPolicy) }
     }
 
     /// `keys` are no downloads any more; returns when what ran for them has ended, so that nothing more of them comes.
     func end(_ keys: [CacheKey]) async {
-        var tasks: [Task<Void, Never>] = []
-        for key in keys { tasks += cancel(key) }
-        for task in tasks { await task.value }
+        for task in cancel(keys) { await task.value }
     }
 
     /// Files of the titles of `keys` have lost bytes, or have gone: downloads that were done fetch them again, as they
@@ -287,16 +313,21 @@ public final class Downloads: Sendable {
         apply { $0.takeUp(recorded) }
     }
 
-    /// `key` is no download any more; returns what runs for it, and ends soon.
+    /// `keys` are no downloads any more; returns what runs for them, and ends soon.
     @discardableResult
-    func cancel(_ key: CacheKey) -> [Task<Void, Never>] {
-        let wait = state.withLock { state in
-            state.figures.remove(key)
-            return state.waits.removeValue(forKey: key)
+    func cancel(_ keys: [CacheKey]) -> [Task<Void, Never>] {
+        var tasks: [Task<Void, Never>] = []
+        update { state, effects in
+            for key in keys {
+                state.figures.remove(key)
+                effects.append(.transfers { $0.forget(key) })
+            }
+            let removed = Set(keys)
+            // Those that were canceled before, too, as when it was paused.
+            tasks = state.runs.values.filter { removed.contains($0.key) }.map(\.task)
+            return state.queue.remove(removed)
         }
-        wait?.cancel()
-        defer { transfers?.forget(key) }
-        return perform { $0.remove(key) }.canceled
+        return tasks
     }
 
     private var timeToLook: Duration? {
@@ -306,9 +337,16 @@ public final class Downloads: Sendable {
 
     private func look() async {
         let now = clock.wallClock()
-        apply { $0.look(at: now) }
-        transfers?.pauseOutsideHours(state.withLock { $0.queue.items })
+        look { $0.look(at: now) }
         await recordHours()
+    }
+
+    private func look(_ look: (inout DownloadQueue) -> [DownloadQueue.Effect]) {
+        update { state, effects in
+            let following = look(&state.queue)
+            effects.append(.transfers { [items = state.queue.items] in $0.pauseOutsideHours(items) })
+            return following
+        }
     }
 
     /// Why nothing may be downloaded now; `nil` if it may.
@@ -330,10 +368,7 @@ public final class Downloads: Sendable {
     /// Nothing begins any more, and what runs ends soon.
     func cancel() {
         apply { $0.stop() }
-        let others = state.withLock { state in
-            Array(state.waits.values) + (state.resumption.map { [$0] } ?? [])
-        }
-        for task in others { task.cancel() }
+        state.withLock { $0.resumption }?.cancel()
         watch.cancel()
         board.finish()
     }
@@ -341,53 +376,81 @@ public final class Downloads: Sendable {
     /// Ends all downloads and keeps the bytes that have arrived.
     func stop() async {
         cancel()
-        let tasks = state.withLock { Array($0.tasks.values) + ($0.resumption.map { [$0] } ?? []) }
+        let tasks = state.withLock { $0.runs.values.map(\.task) + ($0.resumption.map { [$0] } ?? []) }
         for task in tasks { await task.value }
     }
 
     // MARK: - Running
 
-    /// Changes the queue and does what follows from it; returns the keys in their new order.
-    @discardableResult
-    private func apply(_ change: (inout DownloadQueue) -> [DownloadQueue.Effect]) -> [CacheKey] { perform(change).keys }
-
-    private func perform(
-        _ change: (inout DownloadQueue) -> [DownloadQueue.Effect]
-    ) -> (keys: [CacheKey], canceled: [Task<Void, Never>]) {
-        let (canceled, keys) = state.withLock { state in
-            var canceled: [Task<Void, Never>] = []
-            for effect in change(&state.queue) {
-                switch effect {
-                case .start(let run, let item): launch(run, of: item, in: &state)
-                case .cancel(let run): if let task = state.tasks[run] { canceled.append(task) }
-                case .retry(let key, let waits, let pause): wait(key, waits: waits, pause: pause, in: &state)
-                }
-            }
-            return (canceled, state.queue.items.map(\.key))
-        }
-        for task in canceled { task.cancel() }
-        board.changed(Self.signal)
-        return (keys, canceled)
+    /// Changes the queue, and has done what follows from it.
+    private func apply(_ change: (inout DownloadQueue) -> [DownloadQueue.Effect]) {
+        update { state, _ in change(&state.queue) }
     }
 
-    private func launch(_ run: DownloadQueue.Run, of item: DownloadQueue.Item, in state: inout State) {
+    /// Changes the state, and has done what follows from it and from the queue's effects; returns the keys in their new
+    /// order.
+    ///
+    /// Tasks begin under the lock, so that whoever ends a download finds all of them.
+    @discardableResult
+    private func update(_ change: (inout State, inout [Effect]) -> [DownloadQueue.Effect]) -> [CacheKey] {
+        state.update(performing: { perform($0) }) { state, effects in
+            for effect in change(&state, &effects) {
+                switch effect {
+                case .start(let run, let item):
+                    effects.append(.transfers { $0.begin(item.key) })
+                    effects.append(.begin(launch(run, of: item, in: &state)))
+                case .cancel(let run): if let task = state.runs[run]?.task { effects.append(.cancel(task)) }
+                }
+            }
+            setTimer(in: &state, &effects)
+            effects.append(.signal)
+            return state.queue.items.map(\.key)
+        }
+    }
+
+    private func perform(_ effect: Effect) {
+        switch effect {
+        case .cancel(let task): task.cancel()
+        case .begin(let turn): turn.fulfill()
+        case .transfers(let step): if let transfers { step(transfers) }
+        case .signal: board.changed(Self.signal)
+        }
+    }
+
+    /// Returns what the task waits for.
+    private func launch(_ run: DownloadQueue.Run, of item: DownloadQueue.Item, in state: inout State) -> Promise<Void> {
         state.figures.begin(run, of: item.key, at: clock.elapsed())
-        state.tasks[run] = Task(executorPreference: DiskExecutor.shared) { [weak self] in
+        let turn = Promise<Void>()
+        let task = Task(executorPreference: DiskExecutor.shared) { [weak self] in
+            await turn.value
             let ending = await self?.run(run, of: item) ?? .canceled
             await self?.end(run, of: item.key, with: ending)
         }
+        state.runs[run] = (item.key, task)
+        return turn
     }
 
-    private func wait(_ key: CacheKey, waits: Int, pause: Duration, in state: inout State) {
-        state.waits[key] = Task { [weak self, clock] in
-            do { try await clock.sleep(pause) } catch { return }
-            self?.apply { $0.retry(key, after: waits) }
+    /// One timer for all downloads that wait for a time: without a network, these may be thousands.
+    private func setTimer(in state: inout State, _ effects: inout [Effect]) {
+        let time = state.queue.nextRetry
+        guard time != state.timer?.time else { return }
+        if let former = state.timer?.task { effects.append(.cancel(former)) }
+        state.timer = time.map { time in
+            let task = Task { [weak self, clock] in
+                do { try await clock.sleep(max(.zero, time - clock.elapsed())) } catch { return }
+                self?.retry(since: time)
+            }
+            return (time: time, task: task)
         }
+    }
+
+    private func retry(since time: Duration) {
+        let now = max(time, clock.elapsed())
+        apply { $0.retry(at: now) }
     }
 
     private func run(_ run: DownloadQueue.Run, of item: DownloadQueue.Item) async -> DownloadQueue.Ending {
         guard let engine else { return .canceled }
-        transfers?.begin(item.key)
         do {
             let began: @Sendable (Int64) -> Void = { [weak self] stored in
                 self?.state.withLock { $0.figures.began(run, of: item.key, stored: stored) }
@@ -413,18 +476,21 @@ public final class Downloads: Sendable {
     }
 
     private func end(_ run: DownloadQueue.Run, of key: CacheKey, with ending: DownloadQueue.Ending) async {
-        let item = state.withLock { $0.queue.items.first { $0.key == key } }
+        let item = state.withLock { $0.item(key) }
         let stored = item.flatMap { storedBytes(of: $0) }
-        let isNews = state.withLock { state in
+        let (now, taken) = (clock.elapsed(), engine?.takenRoom ?? .max)
+        var isNews = false
+        update { state, effects in
             if let stream = state.figures.stream(key) {
                 state.queue.note(key, storedBytes: stream.storedBytes, completeLength: stream.completeLength)
             } else if let stored {
                 state.queue.note(key, storedBytes: stored.0, completeLength: stored.1)
             }
-            return state.figures.end(run, of: key, with: ending)
+            isNews = state.figures.end(run, of: key, with: ending)
+            let following = state.queue.end(run, of: key, with: ending, at: now, taken: taken)
+            effects.append(.transfers { [phase = state.item(key)?.phase] in $0.settle(key, in: phase) })
+            return following
         }
-        apply { $0.end(run, of: key, with: ending) }
-        transfers?.settle(key, in: state.withLock { $0.queue.items.first { $0.key == key }?.phase })
         await recordFailure(of: key, before: item?.lastError)
         if isNews {
             var error: RepriseError?
@@ -432,7 +498,7 @@ public final class Downloads: Sendable {
             engine?.reporter.tell(.downloadEnded(key, error: error))
         }
         // Only now: a cache that closes waits for the event.
-        state.withLock { $0.tasks[run] = nil }
+        state.withLock { $0.runs[run] = nil }
     }
 
     /// Records of downloads that wait for their hours that they do, for the next process; of `key` again.
@@ -450,7 +516,7 @@ public final class Downloads: Sendable {
 
     /// Records why a download waits or has failed, unless that is as it was before.
     private func recordFailure(of key: CacheKey, before: RepriseError?) async {
-        let item = state.withLock { $0.queue.items.first { $0.key == key } }
+        let item = state.withLock { $0.item(key) }
         guard let item, item.lastError.map(RecordCodec.Failure.init) != before.map(RecordCodec.Failure.init)
         else { return }
         await recordFailures(of: [key])

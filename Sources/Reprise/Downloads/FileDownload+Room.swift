@@ -139,8 +139,15 @@ extension FileDownload {
         to length: Int64, stored: Int64, besides others: PromisedRoom.Others, in store: Store
     ) -> StorageObstacle {
         obstacle(toStoring: length, stored: stored, promised: others.bytesOfTitle, in: store)
-            ?? .promised(others: others.bytes - others.bytesOfTitle)
+            ?? .promised(
+                others: others.bytes - others.bytesOfTitle,
+                taken: store.quota.usage.allocated + others.bytes - others.bytesOfTitle)
     }
+}
+
+extension Engine {
+    /// Bytes that are occupied, or are to be stored for downloads under way.
+    var takenRoom: Int64 { (store?.quota.usage.allocated ?? 0) + promisedRoom.bytes }
 }
 
 extension Store {

@@ -36,7 +36,7 @@ final class PromisedRoom: Sendable {
         var lastNumber: UInt64 = 0
 
         /// What other files than `entry` of `title` are to get; one that belongs to two titles counts once.
-        func others(than entry: CacheKey, in title: CacheKey) -> Others {
+        func others(than entry: CacheKey?, in title: CacheKey?) -> Others {
             var others = Others()
             var counted: Set<CacheKey> = []
             var countedTags: [CacheKey: Set<String>] = [:]
@@ -78,6 +78,9 @@ final class PromisedRoom: Sendable {
     func others(than entry: CacheKey, in title: CacheKey) -> Others {
         state.withLock { $0.others(than: entry, in: title) }
     }
+
+    /// What all files are to get, in bytes.
+    var bytes: Int64 { state.withLock { $0.others(than: nil, in: nil).bytes } }
 
     /// A file is not being downloaded any more.
     func end(_ promise: Promise) { state.withLock { $0.files[promise.number] = nil } }

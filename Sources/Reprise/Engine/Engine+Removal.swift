@@ -22,7 +22,7 @@ extension Engine {
         var rest = keys[...]
         do {
             while !rest.isEmpty {
-                let outcome = try await remove(Array(rest.prefix(Self.removalBatch)), in: store)
+                let outcome = try await remove(Array(rest.prefix(Self.removalBatch)), in: store, endingIn: downloads)
                 freed = freed + outcome.freed
                 entries += outcome.entries
                 left += outcome.left

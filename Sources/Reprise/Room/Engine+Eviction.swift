@@ -76,17 +76,17 @@ extension Engine {
         }
     }
 
-    /// Removes the entries stored under `keys` and their variants, in use or not.
+    /// Removes the entries stored under `keys` and their variants, in use or not, and what `downloads` has of them.
     ///
     /// Returns the bytes of media that were freed, the number of entries that are gone, and the files that could not be
     /// removed.
     func remove(
-        _ keys: [CacheKey], in store: Store
+        _ keys: [CacheKey], in store: Store, endingIn downloads: Downloads
     ) async throws(RepriseError) -> (freed: Usage, entries: Int, left: [LeftFile]) {
         if let problem = store.problem { throw problem }
         // Each key only once, or its usage would be released twice: a variant may be named beside the key it belongs
         // to.
-        let all = Set(keys + (try await store.recorder.release(keys)))
+        let all = Set(keys + (try await store.recorder.release(keys) { downloads.cancel(keys) }))
         let candidates = all.map { Index.Candidate(name: store.index.name(of: $0), key: $0) }
         let outcome = try await remove(candidates, force: true, in: store)
         return (outcome.removed.reduce(Usage()) { $0 + $1.usage }, outcome.entries, outcome.left)

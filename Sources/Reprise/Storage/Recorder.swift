@@ -224,9 +224,15 @@ actor Recorder {
     }
 
     /// Removes the variants and the retention of `keys`; returns the keys of the variants.
-    func release(_ keys: [CacheKey]) async throws(RepriseError) -> [CacheKey] {
+    ///
+    /// `done` is called before anything else is written, as that of ``retain(_:networkPolicy:mayRetain:done:)``.
+    func release(_ keys: [CacheKey], done: @escaping @Sendable () -> Void) async throws(RepriseError) -> [CacheKey] {
         await flush()
-        return try await perform { index async throws(RepriseError) in try await index.release(keys) }
+        return try await perform { index async throws(RepriseError) in
+            let variants = try await index.release(keys)
+            done()
+            return variants
+        }
     }
 
     /// Writes `generation`, which is not live.
@@ -237,14 +243,18 @@ actor Recorder {
         onGrowth(grown)
     }
 
-    /// Records how long a resource stays; `mayRetain` says whether so much may be retained in all, and records nothing
-    /// by an error.
+    /// Records how long a resource stays.
+    ///
+    /// `mayRetain` says whether so much may be retained in all; if it throws, nothing is recorded. `done` is called
+    /// before anything else is written, so that changes in memory follow the order of the records.
     func retain(
         _ retained: Index.Retained, networkPolicy: NetworkPolicy,
-        mayRetain: @escaping @Sendable (Usage) throws -> Void
+        mayRetain: @escaping @Sendable (Usage) throws -> Void,
+        done: @escaping @Sendable (Index) throws(RepriseError) -> Void
     ) async throws(RepriseError) {
         try await perform { index async throws(RepriseError) in
             try await index.retain(retained, networkPolicy: networkPolicy, mayRetain: mayRetain)
+            try done(index)
         }
     }
 
@@ -354,7 +364,11 @@ actor Recorder {
             pending.lastUsed.merge(taken.lastUsed) { mine, _ in mine }
             pending.variants.merge(taken.variants) { mine, _ in mine }
             pending.invalidated.formUnion(taken.invalidated)
-            pending.members.merge(taken.members) { $0.union($1) }
+            // Titles may have been removed since.
+            let members = taken.members.filter { title, _ in
+                pending.removedTitles.stands(title, asOf: taken.removedTitles.count)
+            }
+            pending.members.merge(members) { $0.union($1) }
             pending.splicing.merge(taken.splicing) { mine, _ in mine }
             defer { pending.isScheduled = true }
             return !pending.isScheduled

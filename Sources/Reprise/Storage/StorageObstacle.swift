@@ -24,8 +24,9 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
     case disk(length: Int64, free: Int64, floor: Int64)
     /// The disk has `free` bytes left, `floor` of which stay free: no room for more of anything.
     case fullDisk(free: Int64, floor: Int64)
-    /// Other downloads that are under way are to get `others` bytes more, which leave no room for it.
-    case promised(others: Int64)
+    /// Other downloads that are under way are to get `others` bytes more, which leave no room for it; with what is
+    /// occupied, `taken` bytes were not to be had.
+    case promised(others: Int64, taken: Int64)
     /// Pinned titles, downloads and kept beginnings with a tag occupy `kept` bytes, and with `missing` more they would
     /// exceed the limit of the tag.
     case tag(String, kept: Int64, missing: Int64, limit: Int64)
@@ -66,7 +67,7 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
         case .fullDisk(let free, let floor):
             "The disk is almost full: \(free) bytes are free, and \(floor) must stay free (minimumFree, and what the "
                 + "index needs). Eviction would not help enough."
-        case .promised(let others):
+        case .promised(let others, _):
             "Other downloads that are under way need \(others) bytes more, which leave no room for it: it goes on when "
                 + "some of them have ended, or with more room."
         case .tag(let tag, let kept, let missing, let limit):

@@ -17,6 +17,8 @@ import Testing
         /// `w` (network), `a` (authorization), `z` (space), `s` (hours) or `f` (failed).
         var problem: Character?
         var waits = 0
+        /// When it goes on by itself.
+        var time: Duration?
         var isSmallest = false
         /// The task that fetches for it, and whether that is for an earlier selection.
         var run: Run?
@@ -42,6 +44,7 @@ import Testing
             for number in order where facts[number]?.letter == "q" {
                 if isClosed {
                     facts[number]?.problem = "s"
+                    facts[number]?.time = nil
                 } else if live.count + begun.count < width {
                     begun.append(number)
                 }
@@ -63,6 +66,9 @@ import Testing
             facts[number]?.problem = nil
             facts[number]?.waits = 0
         }
+
+        /// When the first wait ends.
+        var nextRetry: Duration? { facts.values.filter { "wazs".contains($0.letter) }.compactMap(\.time).min() }
     }
 
     /// How a task may end, and what then keeps the download from going on.
@@ -107,6 +113,7 @@ import Testing
             try #require(queue.items.map(\.key) == model.order.map(Simulation.key), place)
             try #require(queue.runs == Set(model.live.keys) && queue.runs.count <= model.width, place)
             try #require(queue.items.map(\.waits) == model.order.compactMap { model.facts[$0]?.waits }, place)
+            try #require(queue.nextRetry == model.nextRetry, place)
         }
     }
 
@@ -115,8 +122,7 @@ import Testing
         private(set) var queue: DownloadQueue
         private(set) var model: Model
         private var random: SeededGenerator
-        /// Waits under way.
-        private var timers: [(number: Int, waits: Int)] = []
+        private var now = Duration.zero
         /// Numbers of tasks that there were, which never come again.
         private var used: Set<Run> = []
 
@@ -208,7 +214,7 @@ import Testing
         }
 
         private mutating func remove(_ number: Int) throws -> String {
-            try follow(queue.remove(Self.key(number))) { model in
+            try follow(queue.remove([Self.key(number)])) { model in
                 model.leave(number)
                 model.facts[number] = nil
                 model.order.removeAll { $0 == number }
@@ -231,10 +237,9 @@ import Testing
             guard let run = model.live.keys.sorted().randomElement(using: &random), let number = model.live[run],
                 let ending = DownloadModelTests.endings.randomElement(using: &random)
             else { return "nothing runs" }
-            let effects = queue.end(run, of: Self.key(number), with: ending.0)
+            let effects = queue.end(run, of: Self.key(number), with: ending.0, at: now)
             let isRetried = ["w", "z"].contains(ending.problem)
-            var pause: Duration?
-            try follow(effects, retryAfter: { pause }) { model in
+            try follow(effects) { [now] model in
                 model.live[run] = nil
                 model.canceled.remove(run)
                 guard model.facts[number]?.run == run, var facts = model.facts[number] else { return }
@@ -246,26 +251,26 @@ import Testing
                 } else if let problem = ending.problem {
                     facts.problem = problem
                     if problem != "f" { facts.waits += 1 }
-                    if isRetried { pause = Self.pauses[min(facts.waits, Self.pauses.count) - 1] }
+                    if problem != "f" {
+                        facts.time = isRetried ? now + Self.pauses[min(facts.waits, Self.pauses.count) - 1] : nil
+                    }
                 }
                 facts.isOutdated = false
                 model.facts[number] = facts
             }
-            if pause != nil, let waits = model.facts[number]?.waits { timers.append((number, waits)) }
             return "\(number) ends: \(ending)"
         }
 
         private static let pauses = [5, 10, 20, 40, 80, 160, 300].map { Duration.seconds($0) }
 
         private mutating func retry() throws -> String {
-            guard let index = timers.indices.randomElement(using: &random) else { return "nothing waits" }
-            let timer = timers.remove(at: index)
-            try follow(queue.retry(Self.key(timer.number), after: timer.waits)) { model in
-                guard let facts = model.facts[timer.number], "wazs".contains(facts.letter), facts.waits == timer.waits
-                else { return }
-                model.facts[timer.number]?.problem = nil
+            now += .seconds(Int.random(in: 1...100, using: &random))
+            try follow(queue.retry(at: now)) { [now] model in
+                for (number, facts) in model.facts where "wazs".contains(facts.letter) {
+                    if let time = facts.time, time <= now { model.facts[number]?.problem = nil }
+                }
             }
-            return "\(timer) is over"
+            return "it is \(now)"
         }
 
         private mutating func look() throws -> String {
@@ -296,8 +301,8 @@ import Testing
             }
             queue = DownloadQueue(width: model.width)
             _ = queue.setWindow(try Self.window(), at: model.isClosed ? Self.noon : Self.night)
-            (timers, used) = ([], [])
-            try follow(queue.restore(recorded)) { model in
+            used = []
+            try follow(queue.restore(recorded, at: now)) { model in
                 (model.live, model.canceled) = ([:], [])
                 for number in model.order {
                     let facts = model.facts[number] ?? Facts()
@@ -310,14 +315,12 @@ import Testing
 
         /// Changes the model, and compares the effects that the queue asked for.
         private mutating func follow(
-            _ effects: [DownloadQueue.Effect], retryAfter: () -> Duration? = { nil },
-            _ change: (inout Model) -> Void
+            _ effects: [DownloadQueue.Effect], _ change: (inout Model) -> Void
         ) throws {
             let before = model.canceled
             change(&model)
             var begun: [(run: Run, number: Int)] = []
             var canceled: Set<Run> = []
-            var retries: [Duration] = []
             for effect in effects {
                 switch effect {
                 case .start(let run, let item):
@@ -327,7 +330,6 @@ import Testing
                         item.selection == Self.selection(isSmallest: model.facts[number]?.isSmallest == true))
                     begun.append((run, number))
                 case .cancel(let run): canceled.insert(run)
-                case .retry(_, _, let pause): retries.append(pause)
                 }
             }
             let beginning = model.begin()
@@ -340,7 +342,6 @@ import Testing
             // One that was to end already may be told once more.
             try #require(model.canceled.subtracting(before).isSubset(of: canceled))
             try #require(canceled.isSubset(of: model.canceled), "what is wanted goes on")
-            try #require(retries == [retryAfter()].compactMap { $0 })
         }
     }
 }

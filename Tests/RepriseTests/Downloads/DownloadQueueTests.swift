@@ -63,8 +63,8 @@ import Testing
     @Test("one that was done goes on when it has lost something, and one that runs looks once more")
     func lostFiles() throws {
         var queue = try Self.queue(4, width: 3)
-        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .done)
-        _ = queue.end(try Self.run(1, of: queue), of: Self.key(1), with: .done)
+        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .done, at: .zero)
+        _ = queue.end(try Self.run(1, of: queue), of: Self.key(1), with: .done, at: .zero)
         _ = queue.pause(Self.key(3))
         #expect(Self.letters(queue) == "ddrp")
         var lacking = queue.items
@@ -73,38 +73,63 @@ import Testing
         _ = queue.takeUp(lacking)
         #expect(Self.letters(queue) == "rdrp", "nothing was lost of the second")
         #expect(try Self.run(2, of: queue) == before)
-        _ = queue.end(before, of: Self.key(2), with: .done)
+        _ = queue.end(before, of: Self.key(2), with: .done, at: .zero)
         #expect(Self.letters(queue) == "rdrp")
-        _ = queue.end(try Self.run(2, of: queue), of: Self.key(2), with: .done)
+        _ = queue.end(try Self.run(2, of: queue), of: Self.key(2), with: .done, at: .zero)
         #expect(Self.letters(queue) == "rddp")
     }
 
     @Test("one that waits for the room of others under way goes on when one of them has ended, however")
     func roomOfOthersIsWaitedFor() throws {
-        let promised = Self.full(.promised(others: 100))
+        let promised = Self.full(.promised(others: 100, taken: 500))
         let disk = Self.full(.fullDisk(free: 1, floor: 2))
         for ending in [DownloadQueue.Ending.done, .canceled, .failed(disk), .failed(Self.unreachable)] {
             var queue = try Self.queue(4, width: 4)
-            _ = queue.end(try Self.run(2, of: queue), of: Self.key(2), with: .failed(disk))
-            _ = queue.end(try Self.run(1, of: queue), of: Self.key(1), with: .failed(promised))
+            _ = queue.end(try Self.run(2, of: queue), of: Self.key(2), with: .failed(disk), at: .zero)
+            _ = queue.end(try Self.run(1, of: queue), of: Self.key(1), with: .failed(promised), at: .zero)
             #expect(Self.letters(queue) == "rwwr")
             // Of one that had no room itself there is none for others.
-            _ = queue.end(try Self.run(3, of: queue), of: Self.key(3), with: .failed(promised))
+            _ = queue.end(try Self.run(3, of: queue), of: Self.key(3), with: .failed(promised), at: .zero)
             #expect(Self.letters(queue) == "rwww")
             _ = queue.pause(Self.key(3))
-            _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: ending)
+            _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: ending, at: .zero)
             #expect(Self.letters(queue).dropFirst() == "rwp")
         }
+    }
+
+    @Test("one that ends for want of room leaves what it held to those that found more taken")
+    func roomOfOneWithoutRoomIsWaitedFor() throws {
+        // The first one holds 600 of 1,000 bytes, the second 100, and the third needs 350.
+        var queue = try Self.queue(4, width: 4)
+        let promised = { (taken: Int64) in Self.full(.promised(others: taken, taken: taken)) }
+        _ = queue.end(try Self.run(2, of: queue), of: Self.key(2), with: .failed(promised(700)), at: .zero, taken: 700)
+        _ = queue.end(try Self.run(3, of: queue), of: Self.key(3), with: .failed(promised(700)), at: .zero, taken: 700)
+        #expect(Self.letters(queue) == "rrww", "the last one held nothing")
+        _ = queue.end(try Self.run(1, of: queue), of: Self.key(1), with: .failed(promised(600)), at: .zero, taken: 600)
+        #expect(Self.letters(queue) == "rwrr")
+        _ = queue.end(try Self.run(3, of: queue), of: Self.key(3), with: .failed(promised(600)), at: .zero, taken: 600)
+        #expect(Self.letters(queue) == "rwrw", "one that has failed beside the same others would fail again")
+    }
+
+    @Test("one that is added again in the time of its wait has a new wait when it fails again")
+    func anEarlierWaitIsOver() throws {
+        var queue = try Self.queue(1)
+        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .failed(Self.unreachable), at: .zero)
+        _ = queue.resume(Self.key(0))
+        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .failed(Self.unreachable), at: .seconds(4))
+        #expect(queue.retry(at: .seconds(5)).isEmpty)
+        #expect(queue.nextRetry == .seconds(9))
     }
 
     @Test("one that is removed while it runs leaves its room to others when its task has ended")
     func roomOfARemovedOneIsWaitedFor() throws {
         var queue = try Self.queue(2)
         let run = try Self.run(0, of: queue)
-        _ = queue.end(try Self.run(1, of: queue), of: Self.key(1), with: .failed(Self.full(.promised(others: 100))))
-        _ = queue.remove(Self.key(0))
+        let promised = Self.full(.promised(others: 100, taken: 500))
+        _ = queue.end(try Self.run(1, of: queue), of: Self.key(1), with: .failed(promised), at: .zero)
+        _ = queue.remove([Self.key(0)])
         #expect(Self.letters(queue) == "w")
-        _ = queue.end(run, of: Self.key(0), with: .canceled)
+        _ = queue.end(run, of: Self.key(0), with: .canceled, at: .zero)
         #expect(Self.letters(queue) == "r")
     }
 
@@ -119,20 +144,20 @@ import Testing
         }
         let full = RepriseError(.storageFull, "No room.")
         var queue = DownloadQueue(width: 8)
-        let effects = queue.restore(try items([full, nil, full, Self.unreachable]), yieldingRoom: true)
+        let recorded = try items([full, nil, full, Self.unreachable])
+        _ = queue.restore(recorded, yieldingRoom: true, at: .seconds(10))
         #expect(Self.letters(queue) == "wrwr")
-        let retries = effects.compactMap { effect -> CacheKey? in
-            if case .retry(let key, waits: 1, after: .seconds(5)) = effect { key } else { nil }
-        }
-        #expect(retries == [Self.key(0), Self.key(2)])
-        for key in retries { _ = queue.retry(key, after: 1) }
+        #expect(queue.nextRetry == .seconds(15))
+        _ = queue.retry(at: .seconds(14))
+        #expect(Self.letters(queue) == "wrwr")
+        _ = queue.retry(at: .seconds(15))
         #expect(Self.letters(queue) == "rrrr")
         // Nothing is on its way.
         var alone = DownloadQueue(width: 8)
-        _ = alone.restore(try items([full, full]), yieldingRoom: true)
+        _ = alone.restore(try items([full, full]), yieldingRoom: true, at: .zero)
         #expect(Self.letters(alone) == "rr")
         var inFront = DownloadQueue(width: 8)
-        _ = inFront.restore(try items([full, nil]))
+        _ = inFront.restore(try items([full, nil]), at: .zero)
         #expect(Self.letters(inFront) == "rr")
     }
 
@@ -147,7 +172,7 @@ import Testing
         let effects = queue.add(Self.key(0), request: request)
         let isCanceled = effects.contains { if case .cancel(run) = $0 { true } else { false } }
         #expect(isCanceled)
-        _ = queue.end(run, of: Self.key(0), with: .canceled)
+        _ = queue.end(run, of: Self.key(0), with: .canceled, at: .zero)
         #expect(Self.letters(queue) == "r")
         #expect(queue.items[0].request.networkPolicy == .inexpensive)
     }
@@ -161,17 +186,17 @@ import Testing
         let added = queue.add(Self.key(0), request: request)
         #expect(added.isEmpty)
         let refused = RepriseError(.originRefused, "The origin answered 401.")
-        _ = queue.end(run, of: Self.key(0), with: .failed(refused))
+        _ = queue.end(run, of: Self.key(0), with: .failed(refused), at: .zero)
         #expect(Self.letters(queue) == "r")
         let next = try Self.run(0, of: queue)
-        _ = queue.end(next, of: Self.key(0), with: .failed(refused))
+        _ = queue.end(next, of: Self.key(0), with: .failed(refused), at: .zero)
         #expect(Self.letters(queue) == "f")
     }
 
     @Test func asManyRunAsMay() throws {
         var queue = try Self.queue(4)
         #expect(Self.letters(queue) == "rrqq")
-        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .done)
+        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .done, at: .zero)
         #expect(Self.letters(queue) == "drrq")
     }
 
@@ -181,7 +206,7 @@ import Testing
         let run = try Self.run(0, of: queue)
         guard case .cancel(run)? = queue.pause(Self.key(0)).first else { throw NotRunning() }
         #expect(Self.letters(queue) == "prq")
-        _ = queue.end(run, of: Self.key(0), with: .canceled)
+        _ = queue.end(run, of: Self.key(0), with: .canceled, at: .zero)
         #expect(Self.letters(queue) == "prr")
         #expect(queue.pause(Self.key(0)).isEmpty)
         _ = queue.resume(Self.key(0))
@@ -196,35 +221,38 @@ import Testing
         _ = queue.resume(Self.key(0))
         let second = try Self.run(0, of: queue)
         #expect(first != second)
-        _ = queue.end(first, of: Self.key(0), with: .canceled)
+        _ = queue.end(first, of: Self.key(0), with: .canceled, at: .zero)
         #expect(Self.letters(queue) == "r")
-        _ = queue.end(second, of: Self.key(0), with: .done)
+        _ = queue.end(second, of: Self.key(0), with: .done, at: .zero)
         #expect(Self.letters(queue) == "d")
     }
 
     @Test func waitsGrowAndAnAnswerEndsThem() throws {
         var queue = try Self.queue(1)
         var pauses: [Duration] = []
+        var now = Duration.seconds(7)
         for _ in 0..<9 {
-            let effects = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .failed(Self.unreachable))
-            guard case .retry(_, let waits, let pause)? = effects.first else { throw NotRunning() }
+            _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .failed(Self.unreachable), at: now)
             #expect(Self.letters(queue) == "w")
-            pauses.append(pause)
-            #expect(queue.retry(Self.key(0), after: waits - 1).isEmpty, "an earlier wait")
-            _ = queue.retry(Self.key(0), after: waits)
+            let time = try #require(queue.nextRetry)
+            pauses.append(time - now)
+            #expect(queue.retry(at: time - .nanoseconds(1)).isEmpty)
+            now = time
+            _ = queue.retry(at: now)
         }
+        #expect(queue.nextRetry == nil)
         #expect(pauses == [5, 10, 20, 40, 80, 160, 300, 300, 300].map { .seconds($0) })
-        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .done)
+        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .done, at: .zero)
         #expect(queue.items[0].waits == 0)
     }
 
     @Test func whatWaitsLeavesItsPlaceToOthers() throws {
         var queue = try Self.queue(3, width: 1)
-        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .failed(Self.unreachable))
+        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .failed(Self.unreachable), at: .zero)
         #expect(Self.letters(queue) == "wrq")
-        _ = queue.retry(Self.key(0), after: 1)
+        _ = queue.retry(at: .seconds(5))
         #expect(Self.letters(queue) == "qrq")
-        _ = queue.end(try Self.run(1, of: queue), of: Self.key(1), with: .done)
+        _ = queue.end(try Self.run(1, of: queue), of: Self.key(1), with: .done, at: .zero)
         #expect(Self.letters(queue) == "rdq", "the first in the order comes first")
     }
 
@@ -244,7 +272,7 @@ import Testing
     func restored() throws {
         var queue = try Self.queue(1)
         let recorded = try [2, 0].map { DownloadQueue.Item(key: Self.key($0), request: try Self.request($0)) }
-        _ = queue.restore(recorded)
+        _ = queue.restore(recorded, at: .zero)
         #expect(queue.items.map(\.key) == [2, 0].map(Self.key))
         #expect(Self.letters(queue) == "rr")
     }
@@ -272,7 +300,7 @@ import Testing
         guard case .waiting(.schedule, let error) = queue.items[0].phase else { throw NotRunning() }
         #expect(error.code == .deferred && error.message.contains("02:00-06:00 only"))
         #expect(error.message.contains("at 02:00."))
-        #expect(queue.end(run, of: Self.key(0), with: .canceled).isEmpty)
+        #expect(queue.end(run, of: Self.key(0), with: .canceled, at: .zero).isEmpty)
         #expect(queue.resume(Self.key(0)).isEmpty)
         #expect(queue.add(Self.key(3), request: try Self.request(3)).isEmpty)
         _ = queue.pause(Self.key(1))
@@ -287,11 +315,12 @@ import Testing
     @Test("what waits for something else first waits for that, then for the hours")
     func hoursAfterAnotherWait() throws {
         var queue = try Self.queue(1)
-        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .failed(Self.unreachable))
+        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .failed(Self.unreachable), at: .zero)
         _ = queue.setWindow(try Self.window(), at: Self.noon)
         #expect(Self.letters(queue) == "w")
-        _ = queue.retry(Self.key(0), after: 1)
+        _ = queue.retry(at: .seconds(5))
         #expect(Self.letters(queue) == "s")
+        #expect(queue.nextRetry == nil, "the hours are looked at apart")
         #expect(queue.look(at: Self.night).count == 1)
     }
 
@@ -321,11 +350,11 @@ import Testing
         guard case .cancel(1) = queue.add(Self.key(0), request: try Self.request(0), selection: smallest).first else {
             return #expect(Bool(false), "\(queue.items)")
         }
-        guard case .start(2, let item) = queue.end(1, of: Self.key(0), with: .done).first else {
+        guard case .start(2, let item) = queue.end(1, of: Self.key(0), with: .done, at: .zero).first else {
             return #expect(Bool(false), "\(queue.items)")
         }
         #expect(item.selection == smallest)
-        #expect(queue.end(2, of: Self.key(0), with: .done).isEmpty)
+        #expect(queue.end(2, of: Self.key(0), with: .done, at: .zero).isEmpty)
         guard case .done = queue.items[0].phase else { return #expect(Bool(false), "\(queue.items)") }
     }
 
@@ -344,11 +373,12 @@ import Testing
 
     @Test func oneThatWasDoneIsDoneAgainWithItsSelection() throws {
         let (prepared, item) = try Self.former { queue in
-            _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .done)
+            _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .done, at: .zero)
         }
         var queue = prepared
         _ = queue.add(Self.key(0), request: try Self.request(0), selection: Self.french)
-        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .failed(RepriseError(.notDownloadable, "No.")))
+        let refused = RepriseError(.notDownloadable, "No.")
+        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .failed(refused), at: .zero)
         #expect(Self.letters(queue) == "f")
         let effects = queue.putBack(item)
         #expect(effects.isEmpty)
@@ -358,13 +388,13 @@ import Testing
     @Test func oneThatWasPausedIsPausedAndWhatRunsEnds() throws {
         let (prepared, item) = try Self.former { _ = $0.pause(Self.key(0)) }
         var queue = prepared
-        _ = queue.end(1, of: Self.key(0), with: .canceled)
+        _ = queue.end(1, of: Self.key(0), with: .canceled, at: .zero)
         _ = queue.add(Self.key(0), request: try Self.request(0), selection: Self.french)
         let run = try Self.run(0, of: queue)
         let effects = queue.putBack(item)
         #expect(effects.count == 1)
         guard case .cancel(run) = effects.first else { return #expect(Bool(false), "\(effects)") }
-        let ended = queue.end(run, of: Self.key(0), with: .canceled)
+        let ended = queue.end(run, of: Self.key(0), with: .canceled, at: .zero)
         #expect(ended.isEmpty)
         #expect(Self.letters(queue) == "p" && queue.items[0].selection == StreamSelection())
     }
@@ -374,10 +404,10 @@ import Testing
         var queue = prepared
         let first = try Self.run(0, of: queue)
         _ = queue.add(Self.key(0), request: try Self.request(0), selection: Self.french)
-        _ = queue.end(first, of: Self.key(0), with: .canceled)
+        _ = queue.end(first, of: Self.key(0), with: .canceled, at: .zero)
         let second = try Self.run(0, of: queue)
         guard case .cancel(second) = queue.putBack(item).first else { return #expect(Bool(false)) }
-        guard case .start(_, let started) = queue.end(second, of: Self.key(0), with: .canceled).first else {
+        guard case .start(_, let started) = queue.end(second, of: Self.key(0), with: .canceled, at: .zero).first else {
             return #expect(Bool(false))
         }
         #expect(started.selection == StreamSelection() && Self.letters(queue) == "r")
@@ -387,9 +417,9 @@ import Testing
         var queue = try Self.queue(2)
         var error = RepriseError(.storageFull, "Too large.")
         error.obstacle = .largerThanLimit(length: 2, limit: 1)
-        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .failed(error))
+        _ = queue.end(try Self.run(0, of: queue), of: Self.key(0), with: .failed(error), at: .zero)
         let gone = RepriseError(.notDownloadable, "No.")
-        _ = queue.end(try Self.run(1, of: queue), of: Self.key(1), with: .failed(gone))
+        _ = queue.end(try Self.run(1, of: queue), of: Self.key(1), with: .failed(gone), at: .zero)
         #expect(Self.letters(queue) == "ff")
         _ = queue.retryAll(waitingFor: .network)
         #expect(Self.letters(queue) == "ff")
@@ -400,7 +430,7 @@ import Testing
     @Test func oneThatWasRemovedStaysRemoved() throws {
         let (prepared, item) = try Self.former { _ = $0.pause(Self.key(0)) }
         var queue = prepared
-        _ = queue.remove(Self.key(0))
+        _ = queue.remove([Self.key(0)])
         let effects = queue.putBack(item)
         #expect(effects.isEmpty && queue.items.isEmpty)
     }
