@@ -214,7 +214,7 @@ struct DownloadQueue: Sendable {
 
     // MARK: - What happens
 
-    /// A task has ended; `taken` bytes are occupied now, or are to be stored for those under way.
+    /// A task has ended; `taken` bytes are occupied now, or promised to those under way.
     mutating func end(
         _ run: Run, of key: CacheKey, with ending: Ending, at now: Duration, taken: Int64 = .max
     ) -> [Effect] {

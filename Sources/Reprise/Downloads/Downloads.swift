@@ -390,7 +390,7 @@ public final class Downloads: Sendable {
     /// Changes the state, and has done what follows from it and from the queue's effects; returns the keys in their new
     /// order.
     ///
-    /// Tasks begin under the lock, so that whoever ends a download finds all of them.
+    /// Tasks begin under the lock, so that the end of a download finds all of them.
     @discardableResult
     private func update(_ change: (inout State, inout [Effect]) -> [DownloadQueue.Effect]) -> [CacheKey] {
         state.update(performing: { perform($0) }) { state, effects in

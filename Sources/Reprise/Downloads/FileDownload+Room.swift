@@ -146,7 +146,7 @@ extension FileDownload {
 }
 
 extension Engine {
-    /// Bytes that are occupied, or are to be stored for downloads under way.
+    /// Bytes that are occupied, or promised to downloads under way.
     var takenRoom: Int64 { (store?.quota.usage.allocated ?? 0) + promisedRoom.bytes }
 }
 

@@ -8,8 +8,8 @@ import Reprise
 /// places are lent.
 ///
 /// A body of a lower class, or one that is pulled slowly, lends its place as soon as a request needs it. The first
-/// request in the queue waits only for bodies that move, of its own class or a higher one, and for requests that have no
-/// head yet.
+/// request in the queue waits only for moving bodies of its own class or a higher one, and for requests without a
+/// head.
 ///
 ///     queued ──► asking ──► streaming ◄──► throttled, parked, displaced
 ///                  └──► ending                       └──► givenUp
@@ -222,7 +222,7 @@ struct HostSlots<Element: Sendable>: Sendable {
 
     /// Lends the place of a body to others from now on, if it has one.
     ///
-    /// If too many are lent then, the least wanted parked body is given up, and of several the one that was parked first.
+    /// If too many are lent then, the least wanted parked body is given up, and of several the one parked first.
     private mutating func lendPlace(of number: Int, as standing: Standing, _ actions: inout [Action]) {
         if requests[number]?.standing == .streaming {
             placed -= 1
