@@ -92,12 +92,11 @@ package final class PlaylistBudget: Sendable {
 
     /// Where `reference` leads from `base`; throws as ``spend(steps:bytes:)`` does.
     package func resolve(_ reference: URIReference, against base: URIReference) throws(PlaylistError) -> URIReference {
-        // What is dropped on the way, such as directories before "..", is work, too.
-        try spend(bytes: max(reference.bytes.count, base.withoutQuery.count))
-        let result = reference.resolved(against: base)
-        let rest = result.bytes.count - max(reference.bytes.count, base.withoutQuery.count)
-        if rest > 0 { try spend(steps: 0, bytes: rest) }
-        return result
+        // At least as much as comes out: what is dropped on the way, such as directories before "..", is work, too.
+        let keepsQuery = reference.withoutQuery.isEmpty
+        let outer = reference.namesHost ? 0 : keepsQuery ? base.bytes.count : base.withoutQuery.count
+        try spend(bytes: reference.bytes.count + outer)
+        return reference.resolved(against: base)
     }
 
     /// Where `reference` leads from `base`; unreadable once the budget is exceeded.

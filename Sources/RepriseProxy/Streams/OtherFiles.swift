@@ -1,7 +1,8 @@
 import Primitives
 import Reprise
 
-/// Stored responses whose first bytes have shown that they are no playlists, so that they are not looked at again.
+/// Stored responses that are not looked at again, because their first bytes have shown that they are no playlists, or
+/// because they are playlists beyond a limit.
 ///
 /// In memory only, and a bounded number of them: one that is forgotten is looked at once more.
 final class OtherFiles: Sendable {
@@ -19,7 +20,7 @@ final class OtherFiles: Sendable {
 
     init(capacity: Int = 4096) { self.capacity = capacity }
 
-    /// Notes that a response with this metadata is no playlist; does nothing for one that is not stored.
+    /// Notes the response with this metadata; does nothing for one that is not stored.
     func note(_ information: ContentInformation) {
         guard !information.generation.isEmpty else { return }
         state.withLock { state in

@@ -14,6 +14,7 @@ final class PlaylistFilter: BodyFilter {
     private let notes: StreamNotes
     private let tracks: StoredTracks
     private let others = OtherFiles()
+    private let exceeding = OtherFiles()
     let texts = WrittenTexts()
 
     init(
@@ -35,7 +36,7 @@ final class PlaylistFilter: BodyFilter {
         guard isDeclared || isVague && !others.contains(information) else { return nil }
         return PlaylistRewriter(
             isDeclared: isDeclared, limits: limits, streams: streams, notes: notes, texts: texts, tracks: tracks,
-            others: others, onUneditable: onUneditable)
+            others: others, exceeding: exceeding, onUneditable: onUneditable)
     }
 
     func noteCoded(_ information: ContentInformation, at url: ResourceURL) {

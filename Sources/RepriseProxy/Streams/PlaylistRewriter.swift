@@ -14,6 +14,8 @@ struct PlaylistRewriter: BodyEditor {
     let texts: WrittenTexts
     let tracks: StoredTracks
     let others: OtherFiles
+    /// Playlists that turned out to be beyond a limit, which are not worked through again.
+    let exceeding: OtherFiles
     let onUneditable: @Sendable (ResourceURL, PlaylistError) -> Void
 
     var maximumLength: Int { limits.size }
@@ -31,6 +33,9 @@ struct PlaylistRewriter: BodyEditor {
     }
 
     func edit(_ body: GatheredBody) async throws -> [UInt8]? {
+        guard !exceeding.contains(body.information) else {
+            throw UneditedBody(reason: "not edited: beyond a limit when it was first read")
+        }
         do {
             return try await withTaskExecutorPreference(DiskExecutor.playlists) {
                 try body.isWithoutOrigin || body.isHostAway ? await selected(body) : rewritten(body)
@@ -41,6 +46,8 @@ struct PlaylistRewriter: BodyEditor {
             case .notAPlaylist: return nil
             default:
                 onUneditable(body.url, error)
+                // What another playlist defines may be different next time.
+                if error.code.isLimit, known(of: body).imported == nil { exceeding.note(body.information) }
                 throw UneditedBody(reason: "not edited: \(error.code.rawValue)")
             }
         }
