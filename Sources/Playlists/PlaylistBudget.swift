@@ -33,7 +33,7 @@ package final class PlaylistBudget: Sendable {
     package init(_ limits: PlaylistLimits = PlaylistLimits(), forInput count: Int) {
         self.limits = limits
         mostSteps = Self.scaled(count, by: 2, above: limits.steps)
-        mostBytes = Self.scaled(count, by: 16, above: limits.madeBytes)
+        mostBytes = Self.scaled(count, by: 8, above: limits.madeBytes)
     }
 
     private static func scaled(_ count: Int, by factor: Int, above base: Int) -> Int {

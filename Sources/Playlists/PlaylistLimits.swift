@@ -22,7 +22,7 @@ package struct PlaylistLimits: Hashable, Sendable {
     /// Steps that reading, resolving and editing a playlist may take, besides two for each of its bytes; 1,000,000 by
     /// default.
     package var steps = 1_000_000
-    /// Bytes that may be made of a playlist, such as links, besides sixteen for each of its bytes; 64 MiB by default.
+    /// Bytes that may be made of a playlist, such as links, besides eight for each of its bytes; 64 MiB by default.
     package var madeBytes = 64 << 20
 
     /// Creates the default limits.

@@ -47,7 +47,8 @@ public struct ResourceURL: Hashable, Sendable, CustomStringConvertible {
         self.scheme = scheme
         self.host = host
         self.port = port ?? (scheme == .http ? 80 : 443)
-        let target = rest[authorityEnd...].prefix { $0 != "#" }
+        // In bytes: for characters, a long URL would be searched for their borders.
+        let target = rest[authorityEnd..<(rest.utf8.firstIndex(of: UInt8(ascii: "#")) ?? rest.endIndex)]
         self.target = target.hasPrefix("/") ? String(target) : "/" + target
     }
 
