@@ -1,5 +1,6 @@
 import Foundation
 import HTTPSemantics
+import HTTPTypes
 import Reprise
 import RepriseTesting
 import TestLimits
@@ -53,6 +54,28 @@ import Testing
         }) { bench async throws in
             bench.origin.splice(episode, at: path)
             try await body(Stage(bench: bench, episode: episode, clock: clock))
+        }
+    }
+
+    @Test("what is not stored is passed on as the part that was requested (RFC 9110 §15.3.7)")
+    func unstored() async throws {
+        try await Self.run(.responses) { stage async throws in
+            _ = try await stage.rendition(of: 0..<50_000)
+            _ = try? await stage.rendition(of: 200_000..<201_000)
+            let origin = stage.bench.origin
+            origin.set(
+                TestOrigin.Resource(
+                    .pattern(seed: 1, length: 10_000), mediaType: "audio/mpeg", etag: "\"v1\"",
+                    fields: [.cacheControl: "no-store"]), at: "/live.mp3")
+            for _ in 0..<2 {
+                #expect(
+                    try await stage.bench.bytes("/live.mp3", .bounded(1000..<2000))
+                        == TestPattern.bytes(in: 1000..<2000, seed: 1))
+            }
+            #expect(
+                origin.snapshot["/live.mp3"].requests.map(\.range) == [
+                    "bytes=0-", "bytes=1000-1999", "bytes=1000-1999",
+                ])
         }
     }
 

@@ -34,9 +34,10 @@ struct OriginQuestion: Sendable {
 
     /// Sends the reader's request to the origin, and retries when that can help.
     ///
-    /// With `isReplacing`, something is stored that the answer would replace.
-    func representation(isReplacing: Bool = false) async throws -> JudgedResponse {
-        var range = askedRange
+    /// With `isReplacing`, something is stored that the answer would replace; with `isBypass`, the answer is not stored.
+    func representation(isReplacing: Bool = false, isBypass: Bool = false) async throws -> JudgedResponse {
+        let asked = isBypass ? wanted.range : askedRange
+        var range = asked
         let mayBeEmpty = !isReplacing && wanted.content == .media
         return try await retrying {
             while true {
@@ -48,6 +49,11 @@ struct OriginQuestion: Sendable {
                         response: response, requestTime: time, action: .newGeneration(placement, .noGeneration))
                 case .passThrough(.unexpectedStatus) where CachedRefusal.isWorthKeeping(response.head):
                     throw try await refusal(.refusal, of: response, at: time)
+                case .passThrough
+                where response.head.status == .partialContent && range == asked && asked != wanted.range:
+                    // It would be passed on as it came, so it has to be the part that the reader wants.
+                    response.body.cancel()
+                    range = wanted.range
                 case .newGeneration, .passThrough:
                     return JudgedResponse(response: response, requestTime: time, action: action)
                 case .retryWithoutRange where range != nil:

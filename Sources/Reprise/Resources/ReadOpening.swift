@@ -87,7 +87,7 @@ struct ReadOpening: Sendable {
 
     /// Begins a read that bypasses the store.
     private func bypass() async throws -> MediaRead {
-        let judged = try await OriginQuestion(resource: resource, wanted: wanted).representation()
+        let judged = try await OriginQuestion(resource: resource, wanted: wanted).representation(isBypass: true)
         // It may be stored now, so the next read stores it.
         if case .passThrough = judged.action {} else { resource.storingAllowed() }
         return try MediaRead(judged, resource: resource, wanted: wanted)
