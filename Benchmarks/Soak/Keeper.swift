@@ -82,6 +82,6 @@ struct Keeper {
         guard link.receiveText("\(method) \(path) \(body)", lastTrouble: { -.infinity }) == nil, stage.ending.wait(0.2)
         else { return }
         stage.tally.change { $0.brokenOff[.unexplained, default: 0] += 1 }
-        stage.tally.complain("closed without an answer", doing: "looking after the server", "\(path) \(body)")
+        stage.tally.complain("no complete answer", doing: "looking after the server", "\(path) \(body)")
     }
 }

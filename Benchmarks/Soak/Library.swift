@@ -40,7 +40,8 @@ struct Library: Sendable {
 
     /// The file that is new at that time, in seconds of uptime; another one every few seconds.
     func premiere(at time: Double) -> MediaFile {
-        newcomers.file(Int(time / 3), kind: .premiere, origins: origins)
+        // A number that no segment has.
+        newcomers.file(500_000_000 + Int(time / 3), kind: .premiere, origins: origins)
     }
 
     /// Bytes of all files as they are now.

@@ -116,7 +116,7 @@ extension Player {
             guard stage.ending.wait(0.2) else { return nil }
             let isExplained = origin.wasAway(since: Uptime.seconds - Stage.aftermath)
             stage.tally.change { $0.brokenOff[isExplained ? .restart : .unexplained, default: 0] += 1 }
-            if !isExplained { stage.tally.complain("closed without an answer", doing: doing, path) }
+            if !isExplained { stage.tally.complain("no complete answer", doing: doing, path) }
             return nil
         }
         return answer

@@ -14,9 +14,10 @@ struct SoakCommand: ParsableCommand {
             distinct bytes. Second stage, MINUTES: faults, changes, restarts, a limit that evicts all the time, \
             read-ahead, downloads, live streams, and hostile playlists.
 
-            Ends with status 1 when a byte or an answer was wrong, a client got no answer or waited too long for a byte, a response ended without a \
-            reason at the origin, the server died, or its memory, descriptors or threads grow. Ctrl-C ends it with \
-            the verdict so far. Sizes of the server are read from /proc: elsewhere than on Linux they are left out.
+            Ends with status 1 when a byte or an answer was wrong, a client got no answer or a request hung, a \
+            response ended without a reason at the origin, the server died, or its memory, descriptors or threads \
+            grow. Ctrl-C ends it with the verdict so far. Sizes of the server are read from /proc: elsewhere than on \
+            Linux they are left out.
             """)
 
     @Argument(help: "How long the second stage takes, in minutes.")
