@@ -1,6 +1,6 @@
 import RepriseTesting
 
-/// A playlist or MPD that costs whoever expands it more than it should; the same for the same seed.
+/// A playlist or MPD that is much more expensive to expand than to send; equal for equal seeds.
 struct HostileList {
     /// What there is too much of.
     enum Shape: Int, CaseIterable, Sendable {

@@ -68,7 +68,7 @@ extension Player {
     /// How old a live list may be, in seconds.
     private static var liveDelay: Double { 30 }
 
-    /// Seeks in a row, as someone who drags the knob: connections stay open, each with a request that nobody reads on.
+    /// Seeks many times in a row, as when a user drags the slider, and leaves old connections open with unread answers.
     private mutating func scrub() throws(Socket.Failure) {
         let file = pick()
         var links: [Link] = []

@@ -2,8 +2,8 @@ import Primitives
 
 /// Sees what each client waits for, and finds requests that hang.
 ///
-/// A request hangs if its client reads and has received nothing for ``patience`` seconds, and the origin was not at fault
-/// in that time.
+/// A request hangs if its client reads and has received nothing for ``patience`` seconds, and the origin had no
+/// fault in that time.
 final class Watchdog: Sendable {
     /// A request without progress.
     struct Hang: Equatable {

@@ -34,7 +34,8 @@ struct OriginQuestion: Sendable {
 
     /// Sends the reader's request to the origin, and retries when that can help.
     ///
-    /// With `isReplacing`, something is stored that the answer would replace; with `isBypass`, the answer is not stored.
+    /// With `isReplacing`, something is stored that the answer would replace; with `isBypass`, the answer is not
+    /// stored.
     func representation(isReplacing: Bool = false, isBypass: Bool = false) async throws -> JudgedResponse {
         let asked = isBypass ? wanted.range : askedRange
         var range = asked
