@@ -78,7 +78,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     ],
     targets: [
-        // The only C files: file operations that Swift cannot call.
+        // The only C files: functions of the C library that Swift cannot call.
         .target(name: "CFiles"),
         .target(name: "Primitives", swiftSettings: strict),
         .target(name: "ByteRanges", swiftSettings: strict),
@@ -118,7 +118,8 @@ let package = Package(
         .target(
             name: "RepriseProxy",
             dependencies: [
-                "ByteRanges", "StreamsTrait", "Reprise", "HTTPSemantics", "Primitives", "Playlists", httpTypes, logging,
+                "ByteRanges", "CFiles", "StreamsTrait", "Reprise", "HTTPSemantics", "Primitives", "Playlists", httpTypes,
+                logging,
                 .product(name: "Crypto", package: "swift-crypto"),
             ] + nio,
             swiftSettings: strict),

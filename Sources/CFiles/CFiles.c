@@ -7,6 +7,9 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/uio.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 int reprise_punch_hole(int descriptor, int64_t offset, int64_t length) {
     int result;
@@ -37,5 +40,23 @@ ptrdiff_t reprise_read_resident(int descriptor, void *buffer, size_t count, int6
 #else
     errno = EOPNOTSUPP;
     return -1;
+#endif
+}
+
+void reprise_heap(size_t *used, size_t *unused) {
+    *used = 0;
+    *unused = 0;
+#if defined(__GLIBC__)
+#if __GLIBC_PREREQ(2, 33)
+    struct mallinfo2 heap = mallinfo2();
+    *used = heap.uordblks + heap.hblkhd;
+    *unused = heap.fordblks;
+#endif
+#endif
+}
+
+void reprise_trim_heap(void) {
+#if defined(__GLIBC__)
+    malloc_trim(0);
 #endif
 }

@@ -1,24 +1,47 @@
 import Foundation
+import Primitives
+import RepriseHTTPClient
+import RepriseProxy
 
 /// How the file descriptors that the system allows are shared out.
 ///
-/// Each client may need two, its own and one for an origin. Media files take another share.
+/// Each client may need two, its own and one for an origin. Media files take another share. All shares together leave
+/// ``reserve``, so that no part of the server reaches the limit: Dispatch ends the process if it cannot open a file of
+/// `/proc`, and SQLite fails.
 struct DescriptorBudget: Equatable {
     /// Most descriptors of this process.
     let total: Int
 
-    /// Standard streams, the index, the lock, event loops, the listener.
-    private static let reserve = 48
+    /// Standard streams, the index, the lock, event loops, the listener, the control socket, logs.
+    private static let fixed = 48
+    /// Descriptors that only SQLite and the runtime take.
+    static let reserve = 32
     /// Connections that no server needs more of.
     static let mostConnections = 10_000
     /// With fewer descriptors than this a warning is due.
     static let few = 1024
 
     /// What the cache takes for its files unless it is told otherwise (`MediaCache.Configuration.openFiles`).
-    private var openFiles: Int { max(16, min(512, total / 4)) }
+    var openFiles: Int { max(16, min(512, total / 4)) }
+
+    /// What clients and origins share.
+    private var shared: Int { total - Self.reserve - Self.fixed - openFiles }
 
     /// Client connections that may be open at once; a quarter as many more are told that there are too many.
-    var connections: Int { max(4, min(Self.mostConnections, (total - Self.reserve - openFiles) * 2 / 5)) }
+    var connections: Int { max(4, min(Self.mostConnections, shared * 2 / 5)) }
+
+    /// Descriptors of connections to origins, for a server with that many connections of clients.
+    ///
+    /// More than clients can need, because an attempt to connect takes two.
+    func originConnections(beside clients: Int) -> Int {
+        max(8, min(2 * Self.mostConnections, shared - clients - ProxyConfiguration.surplus(of: clients)))
+    }
+
+    /// The budget of connections to origins, for a server with that many connections of clients.
+    func origins(beside clients: Int) -> ConnectionBudget {
+        let limit = originConnections(beside: clients)
+        return ConnectionBudget(limit: limit, idleLimit: ConnectionBudget.idleShare(of: total, within: limit))
+    }
 
     /// Raises the limit of this process to what the system allows it.
     static func raised() -> DescriptorBudget {

@@ -233,7 +233,8 @@ struct Serve: AsyncParsableCommand {
             // Before the cache is opened: then --reset empties it, and --maximum-age removes old entries.
             if store.reset || settings.maximumAge != nil { try await ProxyServer.rehearse(configuration) }
             try await serve(
-                configuration, values: values, certificate: certificate, settings: settings, signals: signals)
+                configuration, values: values, certificate: certificate, settings: settings,
+                origins: budget.origins(beside: configuration.maximumConnections), signals: signals)
         }
     }
 
@@ -256,11 +257,12 @@ struct Serve: AsyncParsableCommand {
 
     private func serve(
         _ configuration: ProxyConfiguration, values: ServerSettings, certificate: ServerCertificate?,
-        settings: MediaCache.Configuration, signals: StopSignals
+        settings: MediaCache.Configuration, origins: ConnectionBudget, signals: StopSignals
     ) async throws {
         let logger = configuration.logger
         let client = try OriginClient.configuration(for: self.cache, store) { client in
             client.forbidsPrivateAddresses = !configuration.isLoopback
+            client.connections = origins
             values.apply(to: &client)
             if !configuration.allowedHosts.isEmpty { client.allowsHost = { configuration.allows($0) } }
         }
@@ -273,6 +275,7 @@ struct Serve: AsyncParsableCommand {
             for: try self.cache.directory, environment: CacheOptions.environment)
         configuration.controlOperations = ControlOperations.all
         configuration.parentTally = { origin.tally }
+        configuration.originConnections = { (origins.counts.open, origins.counts.idle) }
         configuration.peers = values.peers.map(peers.peer)
         let server: ProxyServer
         do {

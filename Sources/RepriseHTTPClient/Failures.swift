@@ -2,6 +2,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import Primitives
 import Reprise
 
 /// Converts the network's errors for the engine.
@@ -14,7 +15,11 @@ enum Failures {
         if let error = error as? ChannelError, case .connectTimeout = error {
             return timedOut("could not be connected to", at: endpoint, after: timeout)
         }
+        if isLackOfDescriptors(error) { return noDescriptor(for: endpoint) }
         guard let attempt = error as? NIOConnectionError else { return unreachable(endpoint, cause: error) }
+        if attempt.connectionErrors.contains(where: { isLackOfDescriptors($0.error) }) {
+            return noDescriptor(for: endpoint)
+        }
         if attempt.connectionErrors.isEmpty {
             if let refusal = (attempt.dnsAAAAError ?? attempt.dnsAError) as? RepriseError { return refusal }
             return RepriseError.originNotFound(endpoint.host, cause: error)
@@ -67,6 +72,22 @@ enum Failures {
         case let error as NIOSSLError: error == .uncleanShutdown
         default: false
         }
+    }
+
+    /// Whether a connection failed because this process, or the system, has no file descriptor left.
+    static func isLackOfDescriptors(_ error: any Error) -> Bool {
+        switch error {
+        case let error as IOError: Descriptors.areMissing(error.errnoCode)
+        case let error as RepriseError: (error.cause as? ConnectionQueueTimeout)?.isLackOfDescriptors == true
+        default: false
+        }
+    }
+
+    private static func noDescriptor(for endpoint: Endpoint) -> RepriseError {
+        RepriseError(
+            .originTimedOut,
+            "No file descriptor is left for a connection to \(endpoint.name). Raise the limit of open files (ulimit -n).",
+            cause: ConnectionQueueTimeout(isLackOfDescriptors: true))
     }
 
     private static func unreachable(_ endpoint: Endpoint, cause: any Error) -> RepriseError {

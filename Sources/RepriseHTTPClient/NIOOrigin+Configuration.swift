@@ -41,6 +41,14 @@ extension NIOOrigin {
         public var maximumThrottledPerHost = 240
         /// Maximum number of idle connections to one scheme, host and port; 4 by default.
         public var maximumIdlePerHost = 4
+        /// How many connections there may be to all hosts, a budget that several clients can share; if it is `nil`, as
+        /// by default, half of the descriptors that the process may have, of which a fifth for idle connections.
+        ///
+        /// Further requests wait for ``queueTimeout``, and idle connections are closed for them, those that were used
+        /// longest ago first.
+        package var connections: ConnectionBudget?
+        /// Descriptors of a process whose system does not say how many it may have.
+        static let usualDescriptors = 256
         /// Maximum number of redirects that one request follows; 10 by default.
         ///
         /// When it is exceeded: `originRedirectRefused`.

@@ -2,6 +2,7 @@ import HTTPTypes
 public import NIOCore
 import NIOHTTP1
 import NIOPosix
+import Primitives
 public import Reprise
 
 /// An HTTP/1.1 client on SwiftNIO, made for filling a media cache.
@@ -36,6 +37,8 @@ public final class NIOOrigin: Origin {
                 connectionsToHost: configuration.connectionsToHost,
                 lent: configuration.maximumThrottledPerHost, idle: configuration.maximumIdlePerHost,
                 queueTimeout: TimeAmount(configuration.queueTimeout)),
+            budget: configuration.connections
+                ?? ConnectionBudget(descriptors: Descriptors.limit ?? Configuration.usualDescriptors),
             group: group)
         self.connector = Connector(configuration: configuration, group: group)
         self.paces = configuration.rateOfHost.map { HostPaces(rate: $0, clock: configuration.clock) }
@@ -129,13 +132,7 @@ public final class NIOOrigin: Origin {
                 }
             }
             try Task.checkCancellation()
-            let connection = try await connector.connect(to: slot.endpoint)
-            do {
-                try pool.register(connection, for: slot.endpoint)
-            } catch {
-                connection.close()
-                throw error
-            }
+            let connection = try await pool.open(slot.endpoint, with: connector)
             return try await perform(
                 Exchange(
                     request: head, body: body, connection: connection, slot: slot, isReused: false,

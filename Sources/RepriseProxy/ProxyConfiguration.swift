@@ -124,6 +124,10 @@ public struct ProxyConfiguration: Sendable {
     /// What parents were asked for, of an edge; `nil`, the default, for a server that counts none.
     package var parentTally: (@Sendable () -> ParentTally)?
 
+    /// Number of open connections to origins, and of those among them that carry no request; `nil`, the default, if
+    /// nobody counts them.
+    package var originConnections: (@Sendable () -> (open: Int, idle: Int))?
+
     /// Other servers whose health and sums are shown; none by default.
     package var peers: [Peer] = []
 
@@ -134,8 +138,16 @@ public struct ProxyConfiguration: Sendable {
     /// What other devices of the network get, of a proxy for them; `nil`, the default, for any other proxy.
     package var cast: CastScope?
 
+    /// Most bytes of playlists that are in memory to be edited and sent, of all clients together; 128 MiB by default.
+    package var mostTextBytes = 128 << 20
+    /// Most bytes of requests that are not complete or not answered, of all connections together; 64 MiB by default.
+    package var mostRequestBytes = 64 << 20
+
     /// The defaults.
     public init() {}
+
+    /// Number of connections beyond a limit of `connections` that are answered with 503 at the same time.
+    package static func surplus(of connections: Int) -> Int { min(64, max(2, connections / 4)) }
 
     private static var mayUseSendfile: Bool {
         #if os(iOS) || os(tvOS) || os(visionOS) || os(watchOS)

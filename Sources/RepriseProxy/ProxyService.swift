@@ -26,6 +26,9 @@ final class ProxyService: Sendable {
     /// Responses of streams' live edges.
     let liveExchanges: SharedExchanges
     let keys: HeldKeys
+    private let upkeep: HeapUpkeep
+    /// Playlists in memory, on their way to clients.
+    let texts: SharedTexts
     let control: Control
     /// `nil` if answers are not logged.
     let accessLog: AccessLog?
@@ -87,6 +90,8 @@ final class ProxyService: Sendable {
         forwardedClient = configuration.trustsProxy.map(ForwardedClient.init)
         let files = FileFinder(cache: cache, items: configuration.items)
         self.files = files
+        upkeep = HeapUpkeep(clock: configuration.clock)
+        texts = SharedTexts(maximumBytes: configuration.mostTextBytes)
         keys = HeldKeys(isShared: cache.isShared, clock: configuration.clock)
         control = Control(peers: configuration.peers, clock: configuration.clock)
         let logs = LogQueue(configuration.logger)
@@ -130,7 +135,13 @@ final class ProxyService: Sendable {
     }
 
     /// Number of connections beyond the limit that are answered with 503 at the same time.
-    private var surplusConnections: Int { min(64, max(2, configuration.maximumConnections / 4)) }
+    private var surplusConnections: Int { ProxyConfiguration.surplus(of: configuration.maximumConnections) }
+
+    /// Number of accepted connections, those that are being refused included, at which no other one is accepted.
+    var mostAccepted: Int { configuration.maximumConnections + surplusConnections + Self.beingRefused }
+
+    /// Number of connections that may be waiting for their event loop to refuse them.
+    private static let beingRefused = 8
 
     /// Admits or refuses a connection.
     private func add(_ channel: any Channel) -> ConnectionAdmission {
@@ -176,7 +187,9 @@ final class ProxyService: Sendable {
     func watch(on loop: any EventLoop) -> ConnectionWatch {
         let id = ObjectIdentifier(loop)
         if let watch = state.withLock({ $0.watches[id] }) { return watch.value }
-        let watch = ConnectionWatch(on: loop, limits: configuration.deadlines, clock: configuration.clock)
+        let watch = ConnectionWatch(
+            on: loop, limits: configuration.deadlines, clock: configuration.clock,
+            mostHeld: configuration.mostRequestBytes / max(1, configuration.threads), upkeep: upkeep)
         let bound = NIOLoopBound(watch, eventLoop: loop)
         state.withLock { $0.watches[id] = bound }
         // Only now: a change of the level that does not know this watch yet has been made before.

@@ -5,14 +5,29 @@ import Testing
 
 /// What becomes of the descriptors that the system allows.
 @Suite(.limit(minutes: 1)) struct DescriptorBudgetTests {
-    @Test(arguments: [64, 128, 256, 1024, 4096, 65_536])
-    func connectionsOriginsFilesAndWhoIsToldFitIn(total: Int) {
-        let connections = DescriptorBudget(total: total).connections
-        #expect(connections >= 4)
-        guard total >= 256 else { return }
-        // Each client may need a connection to an origin; a quarter as many more, at most 64, are told that there are
-        // too many.
-        #expect(2 * connections + min(64, connections / 4) + min(512, total / 4) < total)
+    @Test(arguments: [256, 300, 512, 1024, 4096, 20_000, 65_536])
+    func connectionsOriginsFilesAndWhoIsToldLeaveAReserve(total: Int) {
+        let budget = DescriptorBudget(total: total)
+        let clients = budget.connections
+        // A quarter as many more, at most 64, are told that there are too many.
+        let taken = clients + min(64, max(2, clients / 4)) + budget.originConnections(beside: clients) + budget.openFiles
+        // Besides what the process always has open, 32 stay for SQLite and the runtime.
+        #expect(taken + 48 + 32 <= total)
+    }
+
+    @Test(arguments: [64, 128, 256, 300, 1024, 65_536])
+    func eachClientMayNeedAConnectionToAnOrigin(total: Int) {
+        let budget = DescriptorBudget(total: total)
+        #expect(budget.connections >= 4)
+        #expect(budget.originConnections(beside: budget.connections) > budget.connections)
+    }
+
+    @Test(arguments: [(300, 58, 73, 64), (1024, 275, 349, 204)])
+    func sharesOfSmallLimits(total: Int, clients: Int, origins: Int, idle: Int) {
+        let budget = DescriptorBudget(total: total)
+        #expect(budget.connections == clients)
+        #expect(budget.origins(beside: clients).limit == origins)
+        #expect(budget.origins(beside: clients).idleLimit == idle)
     }
 
     @Test func enoughDescriptorsMakeTenThousandConnections() {

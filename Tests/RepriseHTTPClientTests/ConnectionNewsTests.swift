@@ -20,7 +20,8 @@ import Testing
             let configuration = NIOOrigin.Configuration()
             request = try OriginRequest(url: ResourceURL(server.url("/")))
             pool = ConnectionPool(
-                limits: .init(connections: 1, lent: 1, idle: 1, queueTimeout: .seconds(600)), group: group)
+                limits: .init(connections: 1, lent: 1, idle: 1, queueTimeout: .seconds(600)),
+                budget: ConnectionBudget(limit: 4, idleLimit: 4), group: group)
             connection = try await Connector(configuration: configuration, group: group)
                 .connect(to: Endpoint(request.url))
         }

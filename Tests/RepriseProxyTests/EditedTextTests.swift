@@ -10,7 +10,7 @@ import Testing
     private func text(_ text: String, fields: HTTPFields = [:]) -> EditedText {
         let response = HTTPResponse(status: .ok, headerFields: fields)
         let original = ContentInformation(response: response, completeLength: 5, rangesSupported: nil)
-        return EditedText(Array(text.utf8), inPlaceOf: original)
+        return EditedText(HeldBytes(Array(text.utf8)), inPlaceOf: original)
     }
 
     @Test("the tag is strong, and the same for the same bytes only (RFC 9110 §8.8.1)")

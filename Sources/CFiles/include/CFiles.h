@@ -16,4 +16,12 @@ int reprise_punch_hole(int descriptor, int64_t offset, int64_t length);
 /// EAGAIN if nothing is in memory, EOPNOTSUPP where the system or the file system cannot tell.
 ptrdiff_t reprise_read_resident(int descriptor, void *buffer, size_t count, int64_t offset);
 
+/// The bytes of the C library's heap that are in use, and those that are free but still resident.
+///
+/// Both are 0 where the C library does not tell (all but glibc).
+void reprise_heap(size_t *used, size_t *unused);
+
+/// Gives free pages of the heap back to the system; does nothing where the C library does so by itself.
+void reprise_trim_heap(void);
+
 #endif

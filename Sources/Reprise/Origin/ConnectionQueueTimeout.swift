@@ -1,8 +1,11 @@
 /// The cause of an `originTimedOut` error when no connection became free: the request was never sent.
 package struct ConnectionQueueTimeout: Error, CustomStringConvertible {
-    /// The name used in messages.
-    package let description = "queue"
+    /// Whether the process has no file descriptor left for a connection.
+    package let isLackOfDescriptors: Bool
 
-    /// Creates the cause; all values are equal.
-    package init() {}
+    /// The name used in messages.
+    package var description: String { isLackOfDescriptors ? "no file descriptor" : "queue" }
+
+    /// Creates the cause.
+    package init(isLackOfDescriptors: Bool = false) { self.isLackOfDescriptors = isLackOfDescriptors }
 }

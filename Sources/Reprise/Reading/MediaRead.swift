@@ -60,6 +60,8 @@ public final class MediaRead: AsyncSequence, Sendable {
         var isPastStore = false
         /// Bytes that ``MediaRead/putBack(_:)`` returned, which come before the source's next ones.
         var returned: [[UInt8]] = []
+        /// What claims memory for them.
+        var claim: (any AnyObject & Sendable)?
         /// Hears what was served once the read has ended.
         var onEnd: (@Sendable (SourceBytes, _ first: PieceSource?) -> Void)?
         /// Retains the cache until the read ends.
@@ -215,7 +217,7 @@ public final class MediaRead: AsyncSequence, Sendable {
             // With returned bytes, the read has not delivered everything although its source has ended.
             let isOver = if case .ended = source { error == nil || state.returned.isEmpty } else { false }
             if !isOver { state.source = .ended(error) }
-            if error != nil { state.returned = [] }
+            if error != nil { (state.returned, state.claim) = ([], nil) }
             (state.cache, state.onEnd) = (nil, nil)
             return (source, before)
         }
@@ -262,16 +264,23 @@ public final class MediaRead: AsyncSequence, Sendable {
     /// Returns bytes that ``nextBytes()`` has just delivered: they are delivered again before all others.
     ///
     /// For a consumer that has to know how a body begins before it knows what to do with it. They are counted once.
-    package func putBack(_ bytes: [[UInt8]]) {
+    /// `claim` is retained until they have been delivered.
+    package func putBack(_ bytes: [[UInt8]], holding claim: (any AnyObject & Sendable)? = nil) {
         state.withLock { state in
             if case .ended(.some) = state.source { return }
             state.returned = bytes.filter { !$0.isEmpty } + state.returned
+            if let claim { state.claim = claim }
         }
     }
 
     /// The next piece, for the consumer whose turn it is.
     private func advance() async throws -> MediaPiece? {
-        let returned = state.withLock { $0.returned.isEmpty ? nil : $0.returned.removeFirst() }
+        let (returned, _) = state.withLock { state -> ([UInt8]?, (any AnyObject & Sendable)?) in
+            if !state.returned.isEmpty { return (state.returned.removeFirst(), nil) }
+            // Released outside the lock.
+            defer { state.claim = nil }
+            return (nil, state.claim)
+        }
         if let returned { return .memory(returned) }
         do {
             if let piece = try await step() { return piece }

@@ -16,6 +16,7 @@ struct PeerClient: Sendable {
         own.queueTimeout = .seconds(2)
         own.maximumConnectionsPerHost = 2
         own.maximumIdlePerHost = 1
+        own.connections = origins.connections
         own.redirectLimit = 0
         own.additionalTrustRoots = origins.additionalTrustRoots
         client = NIOOrigin(configuration: own)

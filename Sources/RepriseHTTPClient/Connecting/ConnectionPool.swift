@@ -4,9 +4,10 @@ import Reprise
 
 /// Connections by endpoint: lends places, keeps idle connections, and queues requests over the limit.
 ///
-/// ``HostSlots`` decides. A place belongs to `send` until the response's head has arrived, then to the response's
-/// stream. Continuations are resumed and requests ended outside the lock, in the order in which that was decided; under
-/// it only the lock of a ``RequestInterest`` is taken.
+/// ``HostSlots`` decides for one endpoint, ``ConnectionBudget`` over all of them. A place belongs to `send` until the
+/// response's head has arrived, then to the response's stream. Continuations are resumed and requests ended outside the
+/// lock, in the order in which that was decided; under it only the locks of a ``RequestInterest`` and of the budget are
+/// taken.
 final class ConnectionPool: Sendable {
     /// How many connections there may be to one endpoint, and how long a request queues for one.
     struct Limits: Sendable {
@@ -72,10 +73,12 @@ final class ConnectionPool: Sendable {
 
     private let state = StateMachine<State, Effect>(State())
     private let limits: Limits
+    private let budget: ConnectionBudget
     private let group: any EventLoopGroup
 
-    init(limits: Limits, group: any EventLoopGroup) {
+    init(limits: Limits, budget: ConnectionBudget, group: any EventLoopGroup) {
         self.limits = limits
+        self.budget = budget
         self.group = group
     }
 
@@ -196,10 +199,43 @@ final class ConnectionPool: Sendable {
 
     // MARK: - Connections
 
+    /// Opens a connection with `connector`, once the budget has room for it, and registers it until it closes.
+    ///
+    /// Throws as the connector does, `originTimedOut` if there was no room for too long, and `closed` after ``close()``.
+    func open(_ endpoint: Endpoint, with connector: Connector) async throws -> Connection {
+        try await budget.take(within: limits.queueTimeout, on: group.any()) { [self] in budgetError(endpoint) }
+        let connection: Connection
+        do {
+            connection = try await connect(endpoint, with: connector)
+        } catch {
+            budget.failed()
+            throw error
+        }
+        budget.opened()
+        connection.channel.closeFuture.whenComplete { [budget] _ in budget.closed() }
+        do { try register(connection, for: endpoint) } catch {
+            connection.close()
+            throw error
+        }
+        return connection
+    }
+
+    /// Closes all idle connections, and tries again, if the process has no descriptor left.
+    private func connect(_ endpoint: Endpoint, with connector: Connector) async throws -> Connection {
+        do { return try await connector.connect(to: endpoint) } catch {
+            guard Failures.isLackOfDescriptors(error) else { throw error }
+            Descriptors.process.release()
+            // Each loop closes its connections in the order in which it was told; one that has ended has none.
+            for loop in group.makeIterator() { try? await loop.submit {}.get() }
+            try Task.checkCancellation()
+            return try await connector.connect(to: endpoint)
+        }
+    }
+
     /// Registers an open connection until it closes.
     ///
     /// Throws `closed` after ``close()``.
-    func register(_ connection: Connection, for endpoint: Endpoint) throws(RepriseError) {
+    private func register(_ connection: Connection, for endpoint: Endpoint) throws(RepriseError) {
         let isClosed = state.withLock { state in
             if !state.isClosed { state.open[ObjectIdentifier(connection)] = connection }
             return state.isClosed
@@ -212,6 +248,16 @@ final class ConnectionPool: Sendable {
                 return ((), [])
             }
         }
+    }
+
+    /// Closes `connection` if it is idle; whether it was.
+    private func drop(_ connection: Connection, of endpoint: Endpoint) -> Bool {
+        let wasIdle = update(endpoint) { host in
+            guard host.slots.idle.contains(where: { $0 === connection }) else { return (false, []) }
+            host.slots.removeIdle { $0 === connection }
+            return (true, [.close(connection)])
+        }
+        return wasIdle
     }
 
     /// Refuses all further requests and closes every connection.
@@ -251,10 +297,29 @@ final class ConnectionPool: Sendable {
             ?? Host(
                 slots: HostSlots(
                     limit: limits.connections(to: endpoint), lentLimit: limits.lent, idleLimit: limits.idle))
+        let idle = host.slots.idle
         let (result, actions) = body(&host)
         effects += actions.map { effect(of: $0, at: endpoint, host: &host) }
+        effects += tellBudget(of: host.slots.idle, insteadOf: idle, at: endpoint)
         state.hosts[endpoint] = host.slots.isUnused ? nil : host
         return result
+    }
+
+    /// Tells the budget which connections of an endpoint are idle now; returns what closes others for them.
+    ///
+    /// Under the lock, so that the budget learns of changes in their order.
+    private func tellBudget(
+        of idle: [Connection], insteadOf former: [Connection], at endpoint: Endpoint
+    ) -> [@Sendable () -> Void] {
+        for connection in former where !idle.contains(where: { $0 === connection }) {
+            budget.leftIdle(ObjectIdentifier(connection))
+        }
+        return idle.filter { connection in !former.contains { $0 === connection } }.flatMap { connection in
+            budget.becameIdle(ObjectIdentifier(connection)) { [weak self, weak connection] in
+                guard let self, let connection else { return false }
+                return drop(connection, of: endpoint)
+            }
+        }.map { drop in { _ = drop() } }
     }
 
     /// The effect of an action, to be performed outside the lock.
@@ -288,6 +353,13 @@ final class ConnectionPool: Sendable {
             .originTimedOut,
             "None of the \(limits.connections(to: endpoint)) connections to \(endpoint.name) became free within \(seconds) s; end what is not wanted, or allow more.",
             cause: ConnectionQueueTimeout())
+    }
+
+    private func budgetError(_ endpoint: Endpoint) -> RepriseError {
+        RepriseError(
+            .originTimedOut,
+            "None of the connections to origins became free for \(endpoint.name): this process may have \(budget.limit). Raise the limit of open files (ulimit -n).",
+            cause: ConnectionQueueTimeout(isLackOfDescriptors: true))
     }
 
     private static func givenUpError(_ endpoint: Endpoint) -> RepriseError {

@@ -78,6 +78,7 @@ package struct ParentOrigin: Origin {
         own.queueTimeout = direct.queueTimeout
         own.maximumConnectionsPerHost = 256
         own.maximumIdlePerHost = 32
+        own.connections = direct.connections
         own.redirectLimit = 0
         own.additionalTrustRoots = direct.additionalTrustRoots
         own.userAgent = direct.userAgent

@@ -81,6 +81,20 @@ struct AnswerContext: Sendable {
                 of: range, fields: head.originFields, directives: request.directives))
     }
 
+    /// Sends 503, because too many bodies and texts are in memory; returns whether the connection can take another
+    /// request.
+    func refuseText() async -> Bool {
+        let answer = OwnAnswer(
+            status: 503, fields: [("Retry-After", "1"), cacheStatus(.unanswered, detail: "memory")],
+            text: "Too many large playlists are being sent; ask again in a moment.\n")
+        do {
+            try await writer.write(answer.buffer(to: head))
+            return head.keepsAlive
+        } catch {
+            return false
+        }
+    }
+
     /// The first bytes of the file that are stored, which are not given to the client.
     func storedBeginning(atMost count: Int64) async throws -> [UInt8] {
         try await resource.storedBeginning(atMost: count, fields: head.originFields)

@@ -1,5 +1,7 @@
 import HTTPSemantics
+import HTTPTypes
 import NIOCore
+import Primitives
 import Reprise
 
 /// The answer to a GET or HEAD with a text in place of the body: the body is gathered, edited, and judged as a
@@ -43,11 +45,15 @@ struct EditedAnswer {
     ///
     /// Throws only while nothing has been sent.
     func send(_ read: MediaRead) async throws -> Bool? {
-        guard read.isOfRepresentation, let bytes = try await gather(read) else { return nil }
-        defer { read.cancel() }
-        let outcome = context.outcome(of: read)
-        let body = GatheredBody(
-            bytes: bytes, information: read.information, resource: context.resource,
+        guard read.isOfRepresentation, read.count.map({ $0 <= editor.maximumLength }) != false else { return nil }
+        do { return try await send(read, outcome: context.outcome(of: read)) } catch is SharedTexts.Overfull {
+            return await context.refuseText()
+        }
+    }
+
+    private func send(_ read: MediaRead, outcome: CacheOutcome) async throws -> Bool? {
+        let unread = GatheredBody(
+            bytes: [], information: read.information, resource: context.resource,
             removedTitleCount: read.removedTitleCount, prefix: context.head.pathPrefix,
             host: context.head.value("host"),
             scheme: context.service.configuration.scheme,
@@ -57,36 +63,64 @@ struct EditedAnswer {
             requester: context.service.streams.requester(of: context.head),
             isForEveryone: !read.information.generation.isEmpty && Vary(read.information.fields)?.isEmpty == true)
         let cookies = outcome.isOwnAnswer ? context.cookies(read.information.fields) : []
-        var information = read.information
-        information.completeLength = Int64(bytes.count)
-        information.rangesSupported = true
-        var answer = MemoryAnswer(
-            context: context, bytes: bytes, information: information, status: outcome.status, cookies: cookies)
-        // A body that the editor leaves alone is sent from memory, too: reading it again could cost a request.
-        do {
-            if let text = try await editor.edit(body) {
-                let edited = EditedText(text, inPlaceOf: read.information)
-                (answer.bytes, answer.information) = (edited.bytes, edited.information)
-            }
-        } catch let error as UneditedBody {
-            answer.status.detail = error.reason
+        if let text = editor.known(unread) {
+            read.cancel()
+            noteServed(read, text.count)
+            return try await send(try context.service.texts.held(text), inPlaceOf: read, outcome, cookies)
         }
-        return try await answer.send()
+        guard let edition = try await edition(of: read, unread) else { return nil }
+        if let text = edition.text { return try await send(text, inPlaceOf: read, outcome, cookies) }
+        // A body that the editor leaves alone is sent from memory, too: reading it again could cost a request.
+        var information = read.information
+        information.completeLength = Int64(edition.body.bytes.count)
+        information.rangesSupported = true
+        var status = outcome.status
+        if let reason = edition.reason { status.detail = reason }
+        return try await MemoryAnswer(
+            context: context, text: edition.body, information: information, status: status, cookies: cookies
+        ).send()
     }
 
-    /// All bytes of `read`; `nil` if they are too many, which it still delivers then.
-    private func gather(_ read: MediaRead) async throws -> [UInt8]? {
-        guard read.count.map({ $0 <= editor.maximumLength }) != false else { return nil }
-        var (taken, count): ([[UInt8]], Int) = ([], 0)
-        while let more = try await read.nextBytes() {
-            taken.append(more)
-            count += more.count
-            guard count <= editor.maximumLength else {
-                read.putBack(taken)
-                return nil
-            }
+    private func send(
+        _ text: HeldBytes, inPlaceOf read: MediaRead, _ outcome: CacheOutcome, _ cookies: [HTTPField]
+    ) async throws -> Bool {
+        let edited = EditedText(text, inPlaceOf: read.information)
+        return try await MemoryAnswer(
+            context: context, text: text, information: edited.information, status: outcome.status, cookies: cookies
+        ).send()
+    }
+
+    /// The text of `read`, made here or by another request for the same.
+    ///
+    /// `nil` if the body is too large: then each client's own read delivers it.
+    private func edition(of read: MediaRead, _ unread: GatheredBody) async throws -> SharedTexts.Edition? {
+        let (texts, editor, isJoined) = (context.service.texts, editor, Mutex(false))
+        let edition: SharedTexts.Edition?
+        do {
+            edition = try await texts.edition(
+                SharedTexts.BodyKey(read.information, of: context), unread, of: context,
+                join: { isJoined.withLock { $0 = true } },
+                // The read of the request that began it, whose client may leave before the others.
+                gather: { try await texts.gather(read, atMost: editor.maximumLength) },
+                edit: { try await editor.edit($0) })
+        } catch {
+            if isJoined.withLock({ $0 }) { read.cancel() }
+            throw error
         }
-        return Array(taken.joined())
+        guard let edition else { return nil }
+        read.cancel()
+        if isJoined.withLock({ $0 }) { noteServed(read, edition.body.bytes.count) }
+        return edition
+    }
+
+    /// Counts a body that this request did not read itself.
+    private func noteServed(_ read: MediaRead, _ count: Int) {
+        let source: PieceSource = read.disposition == .hit ? .store : .joined
+        context.service.cache.noteServed(
+            reads: 0, bytes: Int64(count), from: source, of: context.resource.url.authority)
+        var served = SourceBytes()
+        served[source] = Int64(count)
+        context.writer.meter.note(served, first: count > 0 ? source : nil)
     }
 }
 

@@ -45,6 +45,8 @@ struct ErrorAnswer {
         return switch error.code {
         case .originRefused: error.refusal.map { relay($0) } ?? text(502)
         case .rangeNotSatisfiable: notSatisfiable
+        case .originTimedOut where (error.cause as? ConnectionQueueTimeout)?.isLackOfDescriptors == true:
+            text(503, retryAfter: 1)
         case .originTimedOut, .notStored: text(504)
         case .originForbidden: text(403)
         case .invalidArgument: text(400)

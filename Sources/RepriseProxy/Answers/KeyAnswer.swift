@@ -53,7 +53,7 @@ struct KeyAnswer {
         _ bytes: [UInt8], information: ContentInformation, status: CacheStatus, cookies: [HTTPField] = []
     ) async throws -> Bool {
         try await MemoryAnswer(
-            context: context, bytes: bytes, information: information, status: status, cookies: cookies
+            context: context, text: HeldBytes(bytes), information: information, status: status, cookies: cookies
         ).send()
     }
 

@@ -52,6 +52,8 @@ struct LiveEdgeAnswer {
             return try await answer()
         } catch let error as RepriseError {
             return await refuse(error)
+        } catch is SharedTexts.Overfull {
+            return await context.refuseText()
         }
     }
 
@@ -123,26 +125,26 @@ struct LiveEdgeAnswer {
         part: SharedExchanges.Part
     ) async throws -> Bool {
         var pieces: [any ByteChunk] = []
-        var bytes: [UInt8] = []
-        while let piece = try await reader.next() {
-            pieces.append(piece)
-            piece.withUnsafeBytes { bytes.append(contentsOf: $0) }
-            guard bytes.count <= editor.maximumLength else { break }
-        }
+        let texts = context.service.texts
         let information = information(head)
-        if bytes.count <= editor.maximumLength {
+        let gathered = try await texts.gather(atMost: editor.maximumLength, expecting: nil) {
+            let piece = try await reader.next()
+            if let piece { pieces.append(piece) }
+            return piece
+        }
+        if let gathered {
             let body = GatheredBody(
-                bytes: bytes, information: information, resource: context.resource,
+                bytes: gathered.bytes, information: information, resource: context.resource,
                 prefix: context.head.pathPrefix, host: context.head.value("host"),
                 scheme: context.service.configuration.scheme,
                 requester: context.service.streams.requester(of: context.head),
                 isForEveryone: rules.mayServeEveryone(head, askedWith: reader.exchange.fields))
             if let text = try await editor.edit(body) {
-                noteServed(Int64(bytes.count), as: part)
-                let edited = EditedText(text, inPlaceOf: information)
+                noteServed(Int64(gathered.bytes.count), as: part)
+                let edited = EditedText(try texts.held(text), inPlaceOf: information)
                 let cookies = part == .leads ? context.cookies(information.fields) : []
                 return try await MemoryAnswer(
-                    context: context, bytes: edited.bytes, information: edited.information, status: status,
+                    context: context, text: edited.text, information: edited.information, status: status,
                     cookies: cookies
                 ).send()
             }

@@ -17,6 +17,9 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// Number of answers made before their bytes are passed to the kernel.
     private static let answersAtOnce = 2
 
+    /// Bytes of a request for which no connection is closed.
+    private static let usualRequest = 8 << 10
+
     let service: ProxyService
     private let watch: ConnectionWatch
     private let entrance: Entrance
@@ -33,6 +36,10 @@ final class ConnectionHandler: ChannelInboundHandler {
     private var hasAnswered = false
     /// Counts requests, answers and pieces passed to the kernel.
     private var events: UInt64 = 0
+    /// Bytes of the request that is being answered.
+    private var answeredBytes = 0
+    /// Bytes of requests that the connection holds.
+    private(set) var heldBytes = 0
     private var ledger: AnswerLedger
     private var router: Router
 
@@ -61,6 +68,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         self.entrance = entrance
         deadline = ConnectionDeadline(service.configuration.deadlines)
         requests = RequestReader(serverName: service.configuration.name)
+        requests.isTrusted = service.tokens == nil || entrance == .socket
         ledger = AnswerLedger(service: service, counts: watch.counts)
         router = Router(service: service, entrance: entrance)
     }
@@ -77,6 +85,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         watch.remove(self)
+        noteHeld(0)
         switch work {
         case .task(let task, _), .control(let task): task.cancel()
         case .none, .hit: break
@@ -101,6 +110,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         }
         requests.append(bytes)
         process(context)
+        watch.relieve()
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -156,6 +166,7 @@ final class ConnectionHandler: ChannelInboundHandler {
             guard var head = try requests.next() else { return false }
             if entrance == .surplus || watch.drain != .none { head.endsConnection = true }
             ledger.begin(head)
+            answeredBytes = head.heldBytes
             answer(head, context: context)
         } catch {
             ledger.beginMalformed()
@@ -173,6 +184,8 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     /// Decides whether to keep reading, and ends the connection if nothing is left to do.
     private func settle(_ context: ChannelHandlerContext) {
+        if case .none = work { answeredBytes = 0 }
+        noteHeld(ending == .open ? requests.heldBytes + router.heldBytes + answeredBytes : answeredBytes)
         let isFull = ending == .open && requests.isFull
         // With reading off the kernel still delivers all its bytes when the client closes its side.
         if isFull, requests.isOverfull { return context.close(promise: nil) }
@@ -197,6 +210,30 @@ final class ConnectionHandler: ChannelInboundHandler {
         ending = .farewell
         events &+= 1
         if isInputClosed { context.close(promise: nil) } else { context.close(mode: .output, promise: nil) }
+    }
+
+    private func noteHeld(_ count: Int) {
+        watch.noteHeld(count, insteadOf: heldBytes)
+        heldBytes = count
+    }
+
+    /// Forgets what later requests could do without; ends the connection if it still holds requests, because all
+    /// connections together hold too many bytes.
+    func giveUpRequests() {
+        guard let context else { return }
+        router.forget()
+        let refusal = requests.isEmpty ? nil : requests.giveUp()
+        switch (refusal, work, ending) {
+        case (let refusal?, .none, .open) where context.channel.isWritable:
+            ledger.beginMalformed()
+            write(OwnAnswer(refusal), to: nil, context: context)
+            context.flush()
+            ledger.flushed()
+            settle(context)
+        case (nil, _, _) where answeredBytes <= Self.usualRequest: settle(context)
+        // The request that is being answered may be the one that takes the memory.
+        default: context.close(promise: nil)
+        }
     }
 
     /// Ends a connection on which nothing happens, because the proxy ends.
@@ -251,6 +288,7 @@ final class ConnectionHandler: ChannelInboundHandler {
             return write(OwnAnswer(error), to: error.endsConnection ? nil : head, context: context)
         }
         ledger.note(head.sender)
+        if head.sender != nil { requests.isTrusted = true }
         switch destination {
         case .own(let answer): write(answer, to: head, context: context)
         case .probe(let answer):

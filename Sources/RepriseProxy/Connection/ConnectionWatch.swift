@@ -14,15 +14,22 @@ final class ConnectionWatch {
     private(set) var drain = ProxyService.Drain.none
     /// Whether answers are logged.
     var isLoggingRequests = false
+    private let upkeep: HeapUpkeep
     /// What these connections have answered.
     let counts: AnswerCounts
+    /// Most bytes of requests that these connections hold.
+    private let mostHeld: Int
+    /// Bytes of requests that these connections hold, each at its last change.
+    private(set) var heldBytes = 0
 
     /// The longest and the shortest time between two checks, in milliseconds.
     private static let intervals: ClosedRange<Int64> = 10...1000
 
     /// A deadline is noticed late by at most a quarter of the shortest one, and at most a second.
-    init(on loop: any EventLoop, limits: ConnectionDeadline.Limits, clock: CacheClock) {
+    init(on loop: any EventLoop, limits: ConnectionDeadline.Limits, clock: CacheClock, mostHeld: Int, upkeep: HeapUpkeep) {
         self.loop = loop
+        self.upkeep = upkeep
+        self.mostHeld = mostHeld
         self.clock = clock
         counts = AnswerCounts(clock: clock)
         let quarter = Int64(limits.shortest / .milliseconds(4))
@@ -31,14 +38,29 @@ final class ConnectionWatch {
 
     func add(_ handler: ConnectionHandler) {
         handlers[ObjectIdentifier(handler)] = handler
-        if timer == nil { arm() }
+        if handlers.count == 1 { arm() }
     }
 
     func remove(_ handler: ConnectionHandler) {
         handlers[ObjectIdentifier(handler)] = nil
         guard handlers.isEmpty else { return }
         timer?.cancel()
-        timer = nil
+        timer = loop.assumeIsolated().scheduleTask(in: TimeAmount(HeapUpkeep.Rules.interval)) { [weak self] in
+            self?.look()
+        }
+    }
+
+    /// Notes that a connection holds `count` bytes of requests now, in place of `former`.
+    func noteHeld(_ count: Int, insteadOf former: Int) { heldBytes += count - former }
+
+    /// Has connections give up their requests if all hold too much, those that hold most first, until a quarter of the
+    /// room is free.
+    func relieve() {
+        guard heldBytes > mostHeld else { return }
+        for handler in handlers.values.sorted(by: { $0.heldBytes > $1.heldBytes }) {
+            guard heldBytes > mostHeld / 4 * 3 else { return }
+            handler.giveUpRequests()
+        }
     }
 
     /// Ends the connections of this loop, as far as `drain` says.
@@ -49,6 +71,7 @@ final class ConnectionWatch {
     }
 
     private func arm() {
+        timer?.cancel()
         timer = loop.assumeIsolated().scheduleTask(in: interval) { [weak self] in self?.look() }
     }
 
@@ -57,5 +80,6 @@ final class ConnectionWatch {
         let now = clock.awake.elapsed()
         for handler in Array(handlers.values) { handler.look(at: now) }
         if !handlers.isEmpty { arm() }
+        upkeep.look()
     }
 }

@@ -42,6 +42,9 @@ final class KnownResource {
         (key, host, hits) = (resource.key, resource.url.authority, resource.hits)
     }
 
+    /// Longest header lines that are kept; longer ones are written for each answer.
+    private static let longestLines = 4 << 10
+
     /// Whether the stored response has the role that a playlist gives it; one without goes through a read.
     func hasRole(_ information: ContentInformation) -> Bool {
         switch listed {
@@ -71,6 +74,7 @@ final class KnownResource {
             generation = information.generation
             self.audience = audience
         }
+        defer { if let count = lines?.readableBytes, count > Self.longestLines { lines = nil } }
         return lines
     }
 }
@@ -79,6 +83,12 @@ final class KnownResource {
 struct KnownResources {
     /// Number of targets remembered.
     private static let capacity = 8
+
+    /// Number of bytes of memory that a file takes besides its names, roughly.
+    private static let usualBytes = 1 << 10
+
+    /// Number of bytes of memory that they take, roughly: the target is also part of a URL, a key and a title's name.
+    private(set) var heldBytes = 0
 
     private var known: [String: KnownResource] = [:]
     private var last: (target: String, known: KnownResource)?
@@ -99,7 +109,10 @@ struct KnownResources {
     mutating func add(
         _ resource: MediaResource, for target: String, in streams: StreamKnowledge.View
     ) -> KnownResource {
-        if known.count >= Self.capacity, known[target] == nil { known = [:] }
+        if known[target] == nil {
+            if known.count >= Self.capacity { (known, heldBytes) = ([:], 0) }
+            heldBytes += Self.usualBytes + 4 * target.utf8.count
+        }
         let new = KnownResource(resource, in: streams)
         known[target] = new
         last = (target, new)

@@ -17,6 +17,12 @@ struct Router {
     private var admission: Admission
     private var known = KnownResources()
 
+    /// Number of bytes of memory that remembered files take.
+    var heldBytes: Int { known.heldBytes }
+
+    /// Forgets files that were asked for earlier.
+    mutating func forget() { known = KnownResources() }
+
     init(service: ProxyService, entrance: Entrance) {
         self.service = service
         admission = Admission(service: service, entrance: entrance)

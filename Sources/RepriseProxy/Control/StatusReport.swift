@@ -78,6 +78,8 @@ struct StatusReport: Encodable, Sendable {
     /// The busiest first, `other` last.
     let hosts: [Host]
     let connections, answers, listeners: Int
+    /// Open connections to origins, and those among them that carry no request; missing if nobody counts them.
+    let originConnections, idleOriginConnections: Int?
     let playing: [Activity]
     let downloads: [Download]
     let preloads: Int
@@ -108,6 +110,8 @@ struct StatusReport: Encodable, Sendable {
             limitBytes: cache.limit, freeBytes: cache.freeBytes, isStoring: cache.isStoring, problem: problem)
         hosts = Host.all(in: cache.tally.origins)
         (connections, answers) = (service.connections, service.answersUnderWay)
+        let origins = service.configuration.originConnections?()
+        (originConnections, idleOriginConnections) = (origins?.open, origins?.idle)
         listeners = service.control.events.listeners
         playing = cache.activities(atMost: Self.mostListed).map { Activity($0, in: cache) }
         downloads = await cache.downloads.list().prefix(Self.mostListed).map { Download($0, in: cache) }

@@ -1,4 +1,5 @@
 import Foundation
+import Primitives
 
 #if canImport(Darwin)
     import Darwin
@@ -31,25 +32,23 @@ struct ProcessFigures: Sendable {
         #endif
         processorTime = isKnown ? Self.seconds(usage.ru_utime) + Self.seconds(usage.ru_stime) : 0
         openDescriptors = Self.countDescriptors()
-        mostDescriptors = Self.limit()
+        mostDescriptors = Descriptors.limit.map(Int64.init)
         #if os(Linux)
-            let fields = Self.statistics()
-            residentBytes = fields.flatMap { Self.field(24, of: $0) }.map { $0 * Int64(sysconf(Int32(_SC_PAGESIZE))) }
+            residentBytes = Self.resident()
             startTime = Self.start
         #endif
     }
 
-    private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
-
-    private static func limit() -> Int64? {
-        var limit = rlimit()
-        #if canImport(Darwin)
-            let result = getrlimit(RLIMIT_NOFILE, &limit)
+    /// Memory that is not paged out, in bytes; `nil` where the system does not tell it to the process.
+    static func resident() -> Int64? {
+        #if os(Linux)
+            statistics().flatMap { field(24, of: $0) }.map { $0 * Int64(sysconf(Int32(_SC_PAGESIZE))) }
         #else
-            let result = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            nil
         #endif
-        return result == 0 ? Int64(clamping: limit.rlim_cur) : nil
     }
+
+    private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
 
     private static func countDescriptors() -> Int64? {
         #if os(Linux)

@@ -57,6 +57,8 @@ package struct ClientHead: Sendable {
             method: method, target: target, isHTTP11: isHTTP11, bytes: bytes, places: places, serverName: serverName)
     }
 
+    /// Number of bytes of memory that the request takes.
+    var heldBytes: Int { received.bytes.storageCapacity + body.count }
     var method: Method { received.method }
     /// The request target as received.
     package var target: String { received.target }

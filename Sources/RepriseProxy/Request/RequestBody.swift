@@ -5,6 +5,14 @@ enum RequestBody {
     /// By chunks.
     case chunked(ChunkedBody)
 
+    /// Number of bytes of memory that the received part takes, besides those that are not parsed yet.
+    var heldBytes: Int {
+        switch self {
+        case .sized: 0
+        case .chunked(let chunks): chunks.bytes.capacity
+        }
+    }
+
     /// Maximum size of a body that is passed on, in bytes.
     static let maximum = 1 << 20
 

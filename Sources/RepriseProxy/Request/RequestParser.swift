@@ -10,6 +10,8 @@ package struct RequestParser: Sendable {
     static let maximumLine = 16 << 10
     /// Maximum length of the head, in bytes; beyond it 431.
     static let maximumHead = 64 << 10
+    /// Maximum length of the head from a client that has not shown a token where one is needed, in bytes.
+    static let maximumHeadOfStranger = 32 << 10
     /// Maximum number of fields; beyond it 431.
     static let maximumFields = 100
 
@@ -21,8 +23,13 @@ package struct RequestParser: Sendable {
     /// Number of bytes already searched for the end of the head.
     private var searched = 0
 
+    /// Maximum length of the next head, in bytes.
+    var maximumHead = Self.maximumHead
+
     /// Number of bytes received and not parsed yet.
     var bufferedBytes: Int { buffer.readableBytes }
+    /// Number of bytes of memory that they take.
+    var heldBytes: Int { buffer.readableBytes == 0 ? 0 : buffer.storageCapacity }
 
     package mutating func append(_ bytes: ByteBuffer) {
         if buffer.readableBytes == 0 {
@@ -38,25 +45,36 @@ package struct RequestParser: Sendable {
         let looked = max(0, searched - 1)
         guard let length = headLength() else {
             if hasBareLineFeed(from: looked) { throw Self.malformed("Lines end with CR LF (RFC 9112 §2.2).") }
-            if buffer.readableBytes > Self.maximumHead { throw Refusal(status: 431, reason: "The header is too long.") }
+            if buffer.readableBytes > maximumHead { throw Refusal(status: 431, reason: "The header is too long.") }
             if searched > Self.maximumLine, !hasLine() {
                 throw Refusal(status: 414, reason: "The request line is too long.")
             }
+            compact()
             return nil
         }
-        guard length <= Self.maximumHead, let head = buffer.readSlice(length: length) else {
+        guard length <= maximumHead, let head = buffer.readSlice(length: length) else {
             throw Refusal(status: 431, reason: "The header is too long.")
         }
         searched = 0
-        buffer.discardReadBytes()
+        discard()
         return try parse(head)
+    }
+
+    /// Releases memory of which only a small part is used.
+    private mutating func compact() {
+        guard buffer.storageCapacity > 4 * buffer.readableBytes + 2048 else { return }
+        buffer = buffer.readableBytes == 0 ? ByteBuffer() : ByteBuffer(bytes: buffer.readableBytesView)
+    }
+
+    private mutating func discard() {
+        if buffer.readableBytes == 0 { buffer = ByteBuffer() } else { buffer.discardReadBytes() }
     }
 
     /// The complete body; `nil` until all of it has arrived, with the received part in `body`.
     mutating func take(_ body: inout RequestBody) throws(Refusal) -> [UInt8]? {
         defer {
             searched = 0
-            buffer.discardReadBytes()
+            discard()
         }
         switch body {
         case .sized(let count): return buffer.readBytes(length: count)

@@ -7,6 +7,7 @@ struct RequestReader {
     /// Number of bytes that one read from the socket may add beyond ``maximumBacklog``.
     private static let backlogSlack = 256 << 10
 
+    private let serverName: String
     private var parser: RequestParser
     /// A request whose body has not arrived completely.
     private var unfinished: (head: ClientHead, body: RequestBody)?
@@ -21,8 +22,30 @@ struct RequestReader {
     /// Whether the client has sent more than a client does whose bytes are not read.
     var isOverfull: Bool { backlog > Self.maximumBacklog + Self.backlogSlack }
 
+    /// Number of bytes of memory that requests take which are not complete, or wait for their turn.
+    var heldBytes: Int { parser.heldBytes + (unfinished.map { $0.head.heldBytes + $0.body.heldBytes } ?? 0) }
+
+    /// Whether the client has shown a token, or needs none; longer heads are then accepted.
+    var isTrusted = true {
+        didSet {
+            parser.maximumHead = isTrusted ? RequestParser.maximumHead : RequestParser.maximumHeadOfStranger
+        }
+    }
+
+    /// Forgets what has arrived; returns why that cannot be answered.
+    mutating func giveUp() -> Refusal {
+        let isInBody = unfinished != nil
+        (parser, unfinished) = (RequestParser(serverName: serverName), nil)
+        return isInBody
+            ? Refusal(status: 503, reason: "Too many requests are being received.", retryAfter: 1)
+            : Refusal(status: 431, reason: "The header is too long while so many requests are being received.")
+    }
+
     /// Creates a reader of the requests that the server of this name gets.
-    init(serverName: String) { parser = RequestParser(serverName: serverName) }
+    init(serverName: String) {
+        self.serverName = serverName
+        parser = RequestParser(serverName: serverName)
+    }
 
     mutating func append(_ bytes: ByteBuffer) { parser.append(bytes) }
 

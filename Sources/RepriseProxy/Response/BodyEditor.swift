@@ -14,11 +14,18 @@ package protocol BodyEditor: Sendable {
     /// undecided is not edited.
     func accepts(_ beginning: [UInt8], of information: ContentInformation) -> Bool?
 
+    /// The text for `body`, whose bytes have not been gathered, if it is known from an earlier request.
+    func known(_ body: GatheredBody) -> [UInt8]?
+
     /// The text to send, with a tag of its own; `nil` to send the body as the origin sent it.
     ///
     /// Throws ``UneditedBody`` to send it so and say why, `RepriseError`, which is answered as an error of the read
     /// would be, or `CancellationError`.
     func edit(_ body: GatheredBody) async throws -> [UInt8]?
+}
+
+extension BodyEditor {
+    package func known(_ body: GatheredBody) -> [UInt8]? { nil }
 }
 
 /// Why a body is sent as the origin sent it, although it is one that an editor is for.

@@ -4,7 +4,7 @@ import Reprise
 
 /// A text that is sent in place of a body: a representation of its own, with its own length and tag.
 struct EditedText {
-    let bytes: [UInt8]
+    let text: HeldBytes
     /// The metadata of the original, where they hold for the text.
     let information: ContentInformation
 
@@ -14,13 +14,13 @@ struct EditedText {
             "Content-Digest", "Content-MD5", "Content-Range", "Digest", "ETag", "Last-Modified", "Repr-Digest",
         ].compactMap { HTTPField.Name($0) })
 
-    init(_ bytes: [UInt8], inPlaceOf original: ContentInformation) {
-        self.bytes = bytes
+    init(_ text: HeldBytes, inPlaceOf original: ContentInformation) {
+        self.text = text
         var information = original
-        information.completeLength = Int64(bytes.count)
+        information.completeLength = Int64(text.bytes.count)
         information.rangesSupported = true
         // Only the tag: the text may change without the original, and then no date tells (RFC 9110 §8.8.2).
-        information.validators = Validators(etag: Self.tag(of: bytes))
+        information.validators = Validators(etag: Self.tag(of: text))
         information.fields = Self.fields(inPlaceOf: information.fields)
         self.information = information
     }
@@ -31,8 +31,7 @@ struct EditedText {
     }
 
     /// A strong tag: the same for the same bytes, whichever proxy made them.
-    private static func tag(of bytes: [UInt8]) -> EntityTag? {
-        let checksum = bytes.withUnsafeBytes { XXHash64.checksum(of: $0) }
-        return EntityTag(opaqueTag: "reprise-text-\(String(checksum, radix: 16))")
+    private static func tag(of text: HeldBytes) -> EntityTag? {
+        EntityTag(opaqueTag: "reprise-text-\(String(text.checksum, radix: 16))")
     }
 }

@@ -2,7 +2,7 @@ package import Reprise
 
 /// The complete body of a representation, and what an editor needs in order to change its links.
 package struct GatheredBody: Sendable {
-    package let bytes: [UInt8]
+    package var bytes: [UInt8]
     /// The metadata of the representation.
     package let information: ContentInformation
     /// The file that was requested.

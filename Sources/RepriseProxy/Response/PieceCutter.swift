@@ -2,6 +2,9 @@ import Reprise
 
 /// Cuts the pieces of a read where an answer needs smaller ones.
 struct PieceCutter {
+    /// Largest piece of bytes in memory, each of which is copied for the socket.
+    private static let largestCopy = 64 << 10
+
     private let most: Int
     /// Bytes up to the end of the answer; `nil` where it does not matter when that is reached.
     private var left: Int64?
@@ -19,7 +22,8 @@ struct PieceCutter {
     mutating func next(_ pull: () async throws -> MediaPiece?) async throws -> MediaPiece? {
         guard let piece = if let rest { rest } else { try await pull() } else { return nil }
         rest = nil
-        var count = min(piece.count, most)
+        let isCopied = if case .memory = piece { true } else { false }
+        var count = min(piece.count, isCopied ? min(most, Self.largestCopy) : most)
         if let left, left > 1, Int64(count) >= left { count = Int(left) - 1 }
         left = left.map { max(0, $0 - Int64(count)) }
         guard count < piece.count else { return piece }

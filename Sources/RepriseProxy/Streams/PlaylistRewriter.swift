@@ -32,6 +32,12 @@ struct PlaylistRewriter: BodyEditor {
         }
     }
 
+    func known(_ body: GatheredBody) -> [UInt8]? {
+        guard !body.information.generation.isEmpty, !body.isWithoutOrigin, !body.isHostAway else { return nil }
+        let (imported, part) = known(of: body)
+        return written(for: body, importing: imported, in: part)
+    }
+
     func edit(_ body: GatheredBody) async throws -> [UInt8]? {
         guard !exceeding.contains(body.information) else {
             throw UneditedBody(reason: "not edited: beyond a limit when it was first read")
@@ -82,11 +88,7 @@ struct PlaylistRewriter: BodyEditor {
 
     private func rewritten(_ body: GatheredBody) throws(PlaylistError) -> [UInt8]? {
         let (imported, part) = known(of: body)
-        let key = WrittenTexts.Key(body)
-        if notes.isNoted(body, in: part), let text = texts.text(for: key, imported: imported) {
-            body.resource.assign(text.role, to: body.information)
-            return text.bytes
-        }
+        if let bytes = written(for: body, importing: imported, in: part) { return bytes }
         let context = HLSContext(url: URIReference(body.base.description), imported: imported)
         let playlist = try Playlist(body.bytes, context: context, limits: limits)
         try notes.note(playlist, of: body, in: part)
@@ -94,7 +96,7 @@ struct PlaylistRewriter: BodyEditor {
         if case .hls(let list) = playlist { part.variables.note(list, from: URIReference(body.base.description)) }
         // The playlist whose variables others import must be read each time: the one that is served last counts.
         if playlist.segmentRole != nil || !playlist.hasVariables {
-            texts.keep(WrittenTexts.Text(bytes: bytes, role: playlist.role, imported: imported), for: key)
+            texts.keep(WrittenTexts.Text(bytes: bytes, role: playlist.role, imported: imported), for: .init(body))
         }
         return bytes
     }
@@ -106,6 +108,16 @@ struct PlaylistRewriter: BodyEditor {
         let imported = streams.view(for: body.requester).imported(by: body.url)
         let isOwn = !body.isForEveryone || imported?.isOwn == true
         return (imported?.variables, streams.part(for: isOwn ? body.requester : nil))
+    }
+
+    /// The text that was written for an earlier request.
+    private func written(
+        for body: GatheredBody, importing imported: Variables?, in part: StreamKnowledge.Part
+    ) -> [UInt8]? {
+        guard notes.isNoted(body, in: part), let text = texts.text(for: WrittenTexts.Key(body), imported: imported)
+        else { return nil }
+        body.resource.assign(text.role, to: body.information)
+        return text.bytes
     }
 
     /// The text of `playlist` with its links written.

@@ -9,16 +9,24 @@ import Reprise
 final class WrittenTexts: Sendable {
     /// What the text depends on, besides imported variables.
     struct Key: Hashable, Sendable {
-        private let checksum: UInt64
-        private let byteCount: Int
+        private enum Source: Hashable {
+            case generation(String)
+            /// What is not stored.
+            case bytes(checksum: UInt64, count: Int)
+        }
+
+        private let source: Source
         private let url: ResourceURL
         private let base: ResourceURL
         private let prefix: String
         private let host: String?
 
         init(_ body: GatheredBody) {
-            checksum = body.bytes.withUnsafeBytes { XXHash64.checksum(of: $0) }
-            byteCount = body.bytes.count
+            let generation = body.information.generation
+            source =
+                generation.isEmpty
+                ? .bytes(checksum: body.bytes.withUnsafeBytes { XXHash64.checksum(of: $0) }, count: body.bytes.count)
+                : .generation(generation)
             (url, base, prefix, host) = (body.url, body.base, body.prefix, body.host)
         }
     }

@@ -102,6 +102,7 @@ package final class DataFile: Sendable {
             } catch {
                 guard error.isLackOfDescriptors, let openFiles else { throw error }
                 openFiles.closeHalf()
+                Descriptors.process.release()
                 return try open(path, create: create, fileSystem: fileSystem)
             }
         } catch {

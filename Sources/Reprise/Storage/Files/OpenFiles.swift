@@ -1,11 +1,5 @@
 import Primitives
 
-#if canImport(Darwin)
-    import Darwin
-#else
-    import Glibc
-#endif
-
 /// The open data files; those that are not being read are closed, least recently used first, and reopened when needed.
 ///
 /// Lock order: its own, then a data file's, never the reverse; both are leaves for everything else.
@@ -74,13 +68,7 @@ final class OpenFiles: Sendable {
 
     /// A quarter of the descriptors available to this process, between 16 and 512.
     static var defaultLimit: Int {
-        var limits = rlimit()
-        #if canImport(Darwin)
-            let result = getrlimit(RLIMIT_NOFILE, &limits)
-        #else
-            let result = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
-        #endif
-        guard result == 0 else { return 64 }
-        return min(max(Int(clamping: limits.rlim_cur) / 4, 16), 512)
+        guard let limit = Descriptors.limit else { return 64 }
+        return min(max(limit / 4, 16), 512)
     }
 }

@@ -1,5 +1,6 @@
 import CFiles
 import Foundation
+import Primitives
 
 #if canImport(Darwin)
     import Darwin
@@ -240,7 +241,7 @@ extension SystemError {
     /// Whether something other than a file of the cache stands in its place, such as a link.
     var isForeignFile: Bool { code == ELOOP || code == EMLINK }
     /// Whether the process or the system has run out of descriptors.
-    var isLackOfDescriptors: Bool { code == EMFILE || code == ENFILE }
+    var isLackOfDescriptors: Bool { Descriptors.areMissing(code) }
     /// Whether the error concerns one file, its size or its name, and not the disk.
     var concernsOneFile: Bool {
         isMissingFile || isLackOfDescriptors || code == EFBIG || code == EINVAL || code == EOVERFLOW
