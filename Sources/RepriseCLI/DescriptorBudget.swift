@@ -37,10 +37,15 @@ struct DescriptorBudget: Equatable {
         max(8, min(2 * Self.mostConnections, shared - clients - ProxyConfiguration.surplus(of: clients)))
     }
 
-    /// The budget of connections to origins, for a server with that many connections of clients.
+    /// Connections to origins that may be idle, for such a server.
+    func idleOriginConnections(beside clients: Int) -> Int {
+        ConnectionBudget.idleShare(of: total, within: originConnections(beside: clients))
+    }
+
+    /// The budget of connections to origins, for such a server.
     func origins(beside clients: Int) -> ConnectionBudget {
-        let limit = originConnections(beside: clients)
-        return ConnectionBudget(limit: limit, idleLimit: ConnectionBudget.idleShare(of: total, within: limit))
+        ConnectionBudget(
+            limit: originConnections(beside: clients), idleLimit: idleOriginConnections(beside: clients))
     }
 
     /// Raises the limit of this process to what the system allows it.

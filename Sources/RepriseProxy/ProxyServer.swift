@@ -128,6 +128,12 @@ public final class ProxyServer: Sendable {
     /// Number of regions that were not in memory when they were to be sent.
     package var coldReads: Int { service.coldReads.withLock { $0 } }
 
+    /// Bytes of bodies and texts that are in memory to be edited and sent.
+    package var heldTextBytes: Int { service.texts.budget.byteCount }
+
+    /// Number of requests that wait for a text that is being made.
+    package var requestsForTexts: Int { service.texts.waiting }
+
     /// The path of the control socket; `nil` without one.
     package var controlPath: String? { controlSocket?.path }
 

@@ -10,7 +10,8 @@ import Testing
         let budget = DescriptorBudget(total: total)
         let clients = budget.connections
         // A quarter as many more, at most 64, are told that there are too many.
-        let taken = clients + min(64, max(2, clients / 4)) + budget.originConnections(beside: clients) + budget.openFiles
+        let taken =
+            clients + min(64, max(2, clients / 4)) + budget.originConnections(beside: clients) + budget.openFiles
         // Besides what the process always has open, 32 stay for SQLite and the runtime.
         #expect(taken + 48 + 32 <= total)
     }
@@ -26,8 +27,8 @@ import Testing
     func sharesOfSmallLimits(total: Int, clients: Int, origins: Int, idle: Int) {
         let budget = DescriptorBudget(total: total)
         #expect(budget.connections == clients)
-        #expect(budget.origins(beside: clients).limit == origins)
-        #expect(budget.origins(beside: clients).idleLimit == idle)
+        #expect(budget.originConnections(beside: clients) == origins)
+        #expect(budget.idleOriginConnections(beside: clients) == idle)
     }
 
     @Test func enoughDescriptorsMakeTenThousandConnections() {

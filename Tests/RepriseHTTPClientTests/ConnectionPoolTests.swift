@@ -16,7 +16,7 @@ struct ConnectionPoolTests {
     private func pool(connections: Int) -> ConnectionPool {
         ConnectionPool(
             limits: .init(connections: connections, lent: 1, idle: 1, queueTimeout: .seconds(600)),
-            group: MultiThreadedEventLoopGroup.singleton)
+            budget: ConnectionBudget(limit: 8, idleLimit: 4), group: MultiThreadedEventLoopGroup.singleton)
     }
 
     @Test("canceled before and after they have one, wanted no longer, or ended: no place is lost")

@@ -17,7 +17,8 @@ struct ExchangeTests {
         let url = try ResourceURL(origin.url("/a"))
         let group = MultiThreadedEventLoopGroup.singleton
         let pool = ConnectionPool(
-            limits: .init(connections: 1, lent: 0, idle: 1, queueTimeout: .seconds(600)), group: group)
+            limits: .init(connections: 1, lent: 0, idle: 1, queueTimeout: .seconds(600)),
+            budget: ConnectionBudget(limit: 4, idleLimit: 4), group: group)
         let connector = Connector(configuration: .init(), group: group)
         let slot = try await pool.lease(Endpoint(url), for: OriginRequest(url: url))
         let connection = try await connector.connect(to: Endpoint(url))

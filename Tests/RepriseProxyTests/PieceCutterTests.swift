@@ -48,4 +48,12 @@ import Testing
             #expect(pieces.flatMap { $0 } == (0..<20).map { UInt8($0) })
         }
     }
+
+    @Test("bytes in memory are copied for the socket 64 KiB at a time") func copies() async throws {
+        var pieces: [MediaPiece] = [.memory([UInt8](repeating: 1, count: 200_000))]
+        var cutter = PieceCutter(atMost: nil)
+        var lengths: [Int] = []
+        while let piece = try await cutter.next({ pieces.popLast() }) { lengths.append(piece.count) }
+        #expect(lengths == [65_536, 65_536, 65_536, 3392])
+    }
 }

@@ -201,7 +201,8 @@ final class ConnectionPool: Sendable {
 
     /// Opens a connection with `connector`, once the budget has room for it, and registers it until it closes.
     ///
-    /// Throws as the connector does, `originTimedOut` if there was no room for too long, and `closed` after ``close()``.
+    /// Throws as the connector does, `originTimedOut` if there was no room for too long, and `closed` after
+    /// ``close()``.
     func open(_ endpoint: Endpoint, with connector: Connector) async throws -> Connection {
         try await budget.take(within: limits.queueTimeout, on: group.any()) { [self] in budgetError(endpoint) }
         let connection: Connection

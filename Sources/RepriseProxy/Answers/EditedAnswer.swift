@@ -69,15 +69,15 @@ struct EditedAnswer {
             return try await send(try context.service.texts.held(text), inPlaceOf: read, outcome, cookies)
         }
         guard let edition = try await edition(of: read, unread) else { return nil }
-        if let text = edition.text { return try await send(text, inPlaceOf: read, outcome, cookies) }
+        if edition.isEdited { return try await send(edition.bytes, inPlaceOf: read, outcome, cookies) }
         // A body that the editor leaves alone is sent from memory, too: reading it again could cost a request.
         var information = read.information
-        information.completeLength = Int64(edition.body.bytes.count)
+        information.completeLength = Int64(edition.bytes.bytes.count)
         information.rangesSupported = true
         var status = outcome.status
         if let reason = edition.reason { status.detail = reason }
         return try await MemoryAnswer(
-            context: context, text: edition.body, information: information, status: status, cookies: cookies
+            context: context, text: edition.bytes, information: information, status: status, cookies: cookies
         ).send()
     }
 
@@ -109,7 +109,7 @@ struct EditedAnswer {
         }
         guard let edition else { return nil }
         read.cancel()
-        if isJoined.withLock({ $0 }) { noteServed(read, edition.body.bytes.count) }
+        if isJoined.withLock({ $0 }) { noteServed(read, edition.bodyCount) }
         return edition
     }
 

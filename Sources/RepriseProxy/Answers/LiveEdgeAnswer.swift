@@ -124,32 +124,37 @@ struct LiveEdgeAnswer {
         of reader: SharedReader, head: SharedExchange.Head, editor: any BodyEditor, status: CacheStatus,
         part: SharedExchanges.Part
     ) async throws -> Bool {
-        var pieces: [any ByteChunk] = []
-        let texts = context.service.texts
         let information = information(head)
-        let gathered = try await texts.gather(atMost: editor.maximumLength, expecting: nil) {
-            let piece = try await reader.next()
-            if let piece { pieces.append(piece) }
-            return piece
+        let (text, pieces) = try await text(of: reader, information, editor: editor, part: part)
+        guard let text else { return try await pass(head, pieces: pieces, reader: reader, status: status, part: part) }
+        let edited = EditedText(text, inPlaceOf: information)
+        let cookies = part == .leads ? context.cookies(information.fields) : []
+        return try await MemoryAnswer(
+            context: context, text: text, information: edited.information, status: status, cookies: cookies
+        ).send()
+    }
+
+    /// The text in place of the response; if there is none, the pieces that were taken from `reader`.
+    private func text(
+        of reader: SharedReader, _ information: ContentInformation, editor: any BodyEditor, part: SharedExchanges.Part
+    ) async throws -> (text: HeldBytes?, pieces: [any ByteChunk]) {
+        let texts = context.service.texts
+        let (held, isWhole) = try await texts.gather(atMost: editor.maximumLength, expecting: nil) {
+            try await reader.next()
         }
-        if let gathered {
-            let body = GatheredBody(
-                bytes: gathered.bytes, information: information, resource: context.resource,
-                prefix: context.head.pathPrefix, host: context.head.value("host"),
-                scheme: context.service.configuration.scheme,
-                requester: context.service.streams.requester(of: context.head),
-                isForEveryone: rules.mayServeEveryone(head, askedWith: reader.exchange.fields))
-            if let text = try await editor.edit(body) {
-                noteServed(Int64(gathered.bytes.count), as: part)
-                let edited = EditedText(try texts.held(text), inPlaceOf: information)
-                let cookies = part == .leads ? context.cookies(information.fields) : []
-                return try await MemoryAnswer(
-                    context: context, text: edited.text, information: edited.information, status: status,
-                    cookies: cookies
-                ).send()
-            }
-        }
-        return try await pass(head, pieces: pieces, reader: reader, status: status, part: part)
+        let taken = [HeldSlice(of: held, 0..<Int64(held.bytes.count))]
+        guard isWhole else { return (nil, taken) }
+        let body = GatheredBody(
+            bytes: held.bytes, information: information, resource: context.resource,
+            prefix: context.head.pathPrefix, host: context.head.value("host"),
+            scheme: context.service.configuration.scheme,
+            requester: context.service.streams.requester(of: context.head),
+            isForEveryone: rules.mayServeEveryone(head, askedWith: reader.exchange.fields))
+        let text: [UInt8]?
+        do { text = try await editor.edit(body) } catch is UneditedBody { text = nil }
+        guard let text else { return (nil, taken) }
+        noteServed(Int64(held.bytes.count), as: part)
+        return (try texts.held(text), [])
     }
 
     // MARK: - Anything else

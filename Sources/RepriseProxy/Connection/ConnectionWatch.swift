@@ -26,7 +26,9 @@ final class ConnectionWatch {
     private static let intervals: ClosedRange<Int64> = 10...1000
 
     /// A deadline is noticed late by at most a quarter of the shortest one, and at most a second.
-    init(on loop: any EventLoop, limits: ConnectionDeadline.Limits, clock: CacheClock, mostHeld: Int, upkeep: HeapUpkeep) {
+    init(
+        on loop: any EventLoop, limits: ConnectionDeadline.Limits, clock: CacheClock, mostHeld: Int, upkeep: HeapUpkeep
+    ) {
         self.loop = loop
         self.upkeep = upkeep
         self.mostHeld = mostHeld

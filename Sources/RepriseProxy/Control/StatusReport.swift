@@ -78,7 +78,7 @@ struct StatusReport: Encodable, Sendable {
     /// The busiest first, `other` last.
     let hosts: [Host]
     let connections, answers, listeners: Int
-    /// Open connections to origins, and those among them that carry no request; missing if nobody counts them.
+    /// Open connections to origins, and those among them that carry no request; missing if they are not counted.
     let originConnections, idleOriginConnections: Int?
     let playing: [Activity]
     let downloads: [Download]

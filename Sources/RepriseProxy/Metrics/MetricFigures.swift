@@ -14,7 +14,7 @@ struct MetricFigures: Sendable {
     var entries: EntryCounts?
     var connections: Int64 = 0, connectionsRefused: Int64 = 0
     var fetches: Int64 = 0
-    /// Open connections to origins, and the idle ones among them; `nil` if nobody counts them.
+    /// Open connections to origins, and the idle ones among them; `nil` if they are not counted.
     var originConnections: (open: Int, idle: Int)?
     /// Lines of the access log that were never written.
     var droppedLines: Int64 = 0

@@ -68,15 +68,19 @@ final class SharedTexts: Sendable {
         }
     }
 
-    /// A body, and the text in its place; `nil` if the body itself is sent.
+    /// What is sent for a body.
     final class Edition: Sendable {
-        let body: HeldBytes
-        let text: HeldBytes?
-        /// Why there is no text, in a few words, if the body is one that is edited.
+        /// A text in its place, or the body itself.
+        let bytes: HeldBytes
+        let isEdited: Bool
+        /// Length of the body.
+        let bodyCount: Int
+        /// Why the body is sent, in a few words, if it is one that is edited.
         let reason: String?
 
-        init(body: HeldBytes, text: HeldBytes?, reason: String? = nil) {
-            (self.body, self.text, self.reason) = (body, text, reason)
+        init(_ text: HeldBytes?, inPlaceOf body: HeldBytes, reason: String? = nil) {
+            (bytes, isEdited, bodyCount) = (text ?? body, text != nil, body.bytes.count)
+            self.reason = reason
         }
     }
 
@@ -88,6 +92,9 @@ final class SharedTexts: Sendable {
     private let editions = SharedWork<TextKey, Edition>()
     /// By checksum.
     private let texts = WeakTable<UInt64, HeldBytes>()
+
+    /// Number of requests that wait for a text that is being made.
+    var waiting: Int { editions.waiting }
 
     init(maximumBytes: Int) { budget = MemoryBudget(limit: maximumBytes) }
 
@@ -114,8 +121,10 @@ final class SharedTexts: Sendable {
         guard let body = try await body() else { return nil }
         var gathered = unread
         gathered.bytes = body.bytes
-        do { return Edition(body: body, text: try await edit(gathered).map(texts.held)) } catch let error as UneditedBody {
-            return Edition(body: body, text: nil, reason: error.reason)
+        do {
+            return Edition(try await edit(gathered).map(texts.held), inPlaceOf: body)
+        } catch let error as UneditedBody {
+            return Edition(nil, inPlaceOf: body, reason: error.reason)
         }
     }
 
@@ -133,22 +142,33 @@ final class SharedTexts: Sendable {
     ///
     /// If this throws, the read has ended.
     func gather(_ read: MediaRead, atMost most: Int) async throws -> HeldBytes? {
-        var bytes: [UInt8] = []
-        if let expected = read.count { bytes.reserveCapacity(min(most, Int(clamping: expected))) }
         do {
-            while let piece = try await read.nextBytes() {
-                guard budget.claim(piece.count, beside: bytes.count) else { throw Overfull() }
-                bytes += piece
-                guard bytes.count <= most else {
-                    read.putBack([bytes], holding: HeldBytes(bytes, claimedFrom: budget))
-                    return nil
-                }
-            }
+            let (held, isWhole) = try await gather(atMost: most, expecting: read.count) { try await read.nextBytes() }
+            if isWhole { return held }
+            read.putBack([held.bytes], holding: held)
+            return nil
         } catch {
-            budget.release(bytes.count)
             read.cancel()
             throw error
         }
-        return HeldBytes(bytes, claimedFrom: budget)
+    }
+
+    /// The bytes that `next` brings, about `expected` of them; not all if they are more than `most`.
+    func gather(
+        atMost most: Int, expecting expected: Int64?, _ next: () async throws -> (any ByteChunk)?
+    ) async throws -> (held: HeldBytes, isWhole: Bool) {
+        var bytes: [UInt8] = []
+        if let expected { bytes.reserveCapacity(min(most, Int(clamping: expected))) }
+        do {
+            while let piece = try await next() {
+                guard budget.claim(piece.count, beside: bytes.count) else { throw Overfull() }
+                piece.withUnsafeBytes { bytes.append(contentsOf: $0) }
+                if bytes.count > most { return (HeldBytes(bytes, claimedFrom: budget), false) }
+            }
+        } catch {
+            budget.release(bytes.count)
+            throw error
+        }
+        return (HeldBytes(bytes, claimedFrom: budget), true)
     }
 }

@@ -18,8 +18,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: AnyObject & Sendable>: S
 
     private let state = Mutex(State())
 
-    /// Number of values that are being made.
-    var count: Int { state.withLock { $0.runs.count } }
+    /// Number of callers that wait.
+    var waiting: Int { state.withLock { $0.runs.values.reduce(0) { $0 + $1.waiting } } }
 
     /// The value of the run for `key`, which `make` begins if there is none; then `join` is not called.
     ///
@@ -47,7 +47,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: AnyObject & Sendable>: S
         let task = Task {
             let result: Result<Value?, any Error>
             do { result = .success(try await make()) } catch { result = .failure(error) }
-            // Before those who wait go on: who comes from now on begins anew.
+            // Remove it first, so that later callers begin another run.
             self.remove(run.number, key)
             run.result.fulfill(result)
         }
@@ -89,6 +89,9 @@ final class WeakTable<Key: Hashable & Sendable, Value: AnyObject & Sendable>: Se
     }
 
     private let state = Mutex(State())
+
+    /// Number of entries, those of released objects included.
+    var count: Int { state.withLock { $0.entries.count } }
 
     subscript(key: Key) -> Value? {
         get { state.withLock { $0.entries[key]?.value } }

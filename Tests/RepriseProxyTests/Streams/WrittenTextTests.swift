@@ -13,13 +13,17 @@ import Testing
 
     /// A body of the list at `path`, as a client that knows the proxy as `host` gets it.
     private static func body(
-        _ site: Site, _ path: String = "/list.m3u8", bytes: [UInt8]? = nil, prefix: String = "", host: String = "h"
+        _ site: Site, _ path: String = "/list.m3u8", bytes: [UInt8]? = nil, generation: String? = nil,
+        prefix: String = "",
+        host: String = "h"
     ) async throws -> GatheredBody {
         let resource = try site.proxy.bench.cache.resource(for: site.origin.url(path))
         let read = try await resource.read()
         let stored = try await read.collect()
+        var information = read.information
+        if let generation { information.generation = generation }
         return GatheredBody(
-            bytes: bytes ?? stored, information: read.information, resource: resource, prefix: prefix, host: host)
+            bytes: bytes ?? stored, information: information, resource: resource, prefix: prefix, host: host)
     }
 
     private static func filter(_ site: Site) -> PlaylistFilter {
@@ -34,7 +38,7 @@ import Testing
         return try await editor.edit(body)
     }
 
-    @Test("a text is used again for the same bytes, URL, redirect, token and host alone")
+    @Test("a text is used again for the same stored response, URL, redirect, token and host alone")
     func again() async throws {
         try await Site.run { site async throws in
             let list = Site.list(["/1.ts"], type: "VOD", ended: true)
@@ -52,10 +56,40 @@ import Testing
                 try await site.proxy.bench.cache.entries().first { $0.url == body.url }?.information.role == kept.role)
             for other in [
                 try await Self.body(site, host: "g"), try await Self.body(site, prefix: "/token"),
-                try await Self.body(site, "/other.m3u8"), try await Self.body(site, bytes: body.bytes + [10]),
+                try await Self.body(site, "/other.m3u8"), try await Self.body(site, generation: "another"),
             ] { #expect(try await Self.edit(other, filter) != [1]) }
             #expect(
                 try await Self.edit(body, Self.filter(site)) == text, "files that another one has noted are not known")
+        }
+    }
+
+    @Test("a text is known before its body is read, if it was written for an earlier request")
+    func known() async throws {
+        try await Site.run { site async throws in
+            site.publish(Site.list(["/1.ts"], type: "VOD", ended: true), at: "/list.m3u8")
+            let filter = Self.filter(site)
+            var body = try await Self.body(site)
+            let editor = try #require(filter.editor(of: body.information, at: body.url))
+            #expect(editor.known(body) == nil)
+            let text = try await editor.edit(body)
+            body.bytes = []
+            #expect(text != nil && editor.known(body) == text)
+            body.isWithoutOrigin = true
+            #expect(editor.known(body) == nil, "then it has stored files only")
+            // Responses that are not stored are known by their bytes alone.
+            #expect(editor.known(try await Self.body(site, bytes: [], generation: "")) == nil)
+        }
+    }
+
+    @Test("responses that are not stored are told apart by their bytes")
+    func unstored() async throws {
+        try await Site.run { site async throws in
+            site.publish(Site.list(["/1.ts"], type: "VOD", ended: true), at: "/list.m3u8")
+            let (one, other) = (
+                try await Self.body(site, bytes: [1], generation: ""),
+                try await Self.body(site, bytes: [2], generation: "")
+            )
+            #expect(WrittenTexts.Key(one) != WrittenTexts.Key(other))
         }
     }
 
@@ -77,7 +111,7 @@ import Testing
             site.publish(Site.list(["1.ts"]), at: "/list.m3u8")
             let body = try await Self.body(site)
             var keys: [WrittenTexts.Key] = []
-            for byte in 0..<100 { keys.append(WrittenTexts.Key(try await Self.body(site, bytes: [UInt8(byte)]))) }
+            for byte in 0..<100 { keys.append(WrittenTexts.Key(try await Self.body(site, generation: "\(byte)"))) }
             func text(_ count: Int) -> WrittenTexts.Text {
                 WrittenTexts.Text(
                     bytes: [UInt8](repeating: 0, count: count), role: .init(.playlist, for: .media), imported: nil)
