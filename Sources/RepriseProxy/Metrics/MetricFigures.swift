@@ -14,8 +14,8 @@ struct MetricFigures: Sendable {
     var entries: EntryCounts?
     var connections: Int64 = 0, connectionsRefused: Int64 = 0
     var fetches: Int64 = 0
-    /// Open connections to origins, and the idle ones among them; `nil` if they are not counted.
-    var originConnections: (open: Int, idle: Int)?
+    /// Open connections to origins, and the idle ones among them.
+    var originConnections = (open: 0, idle: 0)
     /// Lines of the access log that were never written.
     var droppedLines: Int64 = 0
     /// What was answered to the holders of each token that has a name.
@@ -41,7 +41,7 @@ struct MetricFigures: Sendable {
         connections = Int64(service.connections)
         connectionsRefused = service.connectionsRefused
         fetches = Int64(cache.fetchesUnderWay)
-        originConnections = service.configuration.originConnections?()
+        originConnections = service.configuration.originConnections?() ?? originConnections
         droppedLines = service.accessLog?.droppedLines ?? 0
         // Also of those who have not asked for anything yet.
         let names = service.tokens?.current.names ?? []
@@ -158,12 +158,10 @@ struct MetricFigures: Sendable {
                 "Time from a request to an origin to the head of its response, by host.", Self.firstByte(hosts)),
             MetricFamily(
                 "reprise_origin_connections", .gauge, "Open connections to origins, by whether they carry a request.",
-                originConnections.map {
-                    [
-                        Sample(.integer(Int64($0.open - $0.idle)), ["state": "busy"]),
-                        Sample(.integer(Int64($0.idle)), ["state": "idle"]),
-                    ]
-                } ?? []),
+                [
+                    Sample(.integer(Int64(originConnections.open - originConnections.idle)), ["state": "busy"]),
+                    Sample(.integer(Int64(originConnections.idle)), ["state": "idle"]),
+                ]),
             MetricFamily("reprise_fetches", .gauge, "Fetches under way.", fetches),
             MetricFamily(
                 "reprise_fetch_retries_total", .counter, "Repetitions of failed requests to origins, by error.",
