@@ -14,7 +14,7 @@ extension Engine {
     func watchWaits() {
         Task(executorPreference: DiskExecutor.shared) { [weak self, clock] in
             var pause: Duration? = Self.waitLimit
-            while let time = pause, (try? await clock.sleep(time)) != nil { pause = self?.endOverdueWaits() }
+            while let time = pause, (try? await clock.awake.sleep(time)) != nil { pause = self?.endOverdueWaits() }
         }
     }
 

@@ -146,7 +146,7 @@ extension FetchSchedule {
         case verify(Range<Int64>)
         case wait
         case end
-        /// Nothing can be stored: stream the rest without storing it.
+        /// Nothing can be stored, or the fetch that the reader waited for got stuck: stream the hole without storing it.
         case direct(from: Int64, to: Int64?)
         case fail(RepriseError)
     }

@@ -53,6 +53,8 @@ final class LiveGeneration: Sendable {
 
     var moment: Moment { engine.clock.moment }
     var elapsed: Duration { engine.clock.elapsed() }
+    /// The time that waits and progress are measured by: while the device sleeps, no origin can answer.
+    private var awake: Duration { engine.clock.awake.elapsed() }
     var generationPolicy: GenerationPolicy { engine.configuration.generationPolicy }
 
     /// Answers a question about the state, without changing it.
@@ -81,7 +83,7 @@ final class LiveGeneration: Sendable {
         state.update(performing: { $0.perform() }) { state, outbox in
             var effects: [FetchSchedule.Effect] = []
             let result = change(&state, &effects, &outbox)
-            if !effects.isEmpty { state.carryOut(effects, with: self, at: elapsed, leaving: &outbox) }
+            if !effects.isEmpty { state.carryOut(effects, with: self, at: awake, leaving: &outbox) }
             return result
         }
     }
@@ -140,7 +142,7 @@ final class LiveGeneration: Sendable {
             state.settleAhead(at: date)
             let (opened, fetch) = state.adopt(placement, for: spec, of: request)
             state.start(
-                fetch, response: response, interest: interest, with: self, at: elapsed, leaving: &outbox)
+                fetch, response: response, interest: interest, with: self, at: awake, leaving: &outbox)
             return opened
         }
         if opened != nil { settleReadAhead(for: request) }
@@ -177,7 +179,7 @@ final class LiveGeneration: Sendable {
                 updateAndLeave { state, _, outbox in
                     // A later cancellation finds the reader; an earlier one is detected here.
                     let wake: GenerationState.Wake = { continuation.resume() }
-                    let over = Task.isCancelled ? wake : state.park(reader, at: elapsed, wake: wake)
+                    let over = Task.isCancelled ? wake : state.park(reader, at: awake, wake: wake)
                     if let over { outbox.append(.wake(over)) }
                 }
             }
@@ -191,7 +193,7 @@ final class LiveGeneration: Sendable {
     func endOverdueWaits(_ limit: Duration) -> Duration? {
         let authority = url.authority
         let (stalls, rest) = update { state, effects in
-            let overdue = state.endOverdueWaits(limit, at: elapsed) { demand, request in
+            let overdue = state.endOverdueWaits(limit, at: awake) { demand, request in
                 guard demand < .playing else { return false }
                 let isPaced = demand == .download && (engine.pace.rate != nil || request?.errand != nil)
                 return isPaced || engine.precedence.isYielding(at: authority)
@@ -285,7 +287,7 @@ final class LiveGeneration: Sendable {
     func attach(_ body: any OriginBody, to id: FetchID) -> Bool {
         state.withLock { state in
             state.schedule.responseArrived(id)
-            state.running.noteProgress(of: id, at: elapsed)
+            state.running.noteProgress(of: id, at: awake)
             return state.running.attach(body, to: id)
         }
     }
@@ -295,12 +297,12 @@ final class LiveGeneration: Sendable {
         state.withLock { state in
             state.schedule.responseLost(id)
             state.running.detach(id)
-            state.running.noteProgress(of: id, at: elapsed)
+            state.running.noteProgress(of: id, at: awake)
         }
     }
 
     /// The request of a fetch has gone on, and may take its time again.
-    func noteProgress(of id: FetchID) { state.withLock { $0.running.noteProgress(of: id, at: elapsed) } }
+    func noteProgress(of id: FetchID) { state.withLock { $0.running.noteProgress(of: id, at: awake) } }
 
     /// Where requests for missing bytes go now; `nil` for the first URL.
     var keptTarget: KeptTarget.Target? {
@@ -335,7 +337,7 @@ final class LiveGeneration: Sendable {
     func advance(_ id: FetchID, by count: Int64) -> FetchSchedule.Verdict {
         let verdict = update { state, effects in
             state.running.goesOn(id)
-            state.running.noteProgress(of: id, at: elapsed)
+            state.running.noteProgress(of: id, at: awake)
             let verdict: FetchSchedule.Verdict
             (verdict, effects) = state.schedule.advance(id, by: count)
             return verdict
@@ -347,7 +349,7 @@ final class LiveGeneration: Sendable {
     func verdict(_ id: FetchID) -> FetchSchedule.Verdict {
         update { state, effects in
             state.running.goesOn(id)
-            state.running.noteProgress(of: id, at: elapsed)
+            state.running.noteProgress(of: id, at: awake)
             let verdict: FetchSchedule.Verdict
             (verdict, effects) = state.schedule.verdict(id)
             return verdict
