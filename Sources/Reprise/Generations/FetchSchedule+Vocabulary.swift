@@ -146,7 +146,7 @@ extension FetchSchedule {
         case verify(Range<Int64>)
         case wait
         case end
-        /// Nothing can be stored, or the fetch that the reader waited for got stuck: stream the hole without storing it.
+        /// Nothing can be stored, or the fetch of these bytes got stuck: stream them without storing them.
         case direct(from: Int64, to: Int64?)
         case fail(RepriseError)
     }

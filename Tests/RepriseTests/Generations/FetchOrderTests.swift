@@ -46,4 +46,21 @@ import Testing
         let fault = try await Self.fault(in: 2_000, order: .any)
         #expect(fault != nil)
     }
+
+    @Test func aFetchThatWasCanceledBeforeItStartsDoesNotRunAndItsReadersLookAgain() throws {
+        var state = try FetchWorld.state()
+        let (tasks, isAwake) = (NotedTasks(), Mutex(false))
+        let reader = state.schedule.addReader(0, to: nil)
+        let decided = state.schedule.next(reader, joinDistance: 0).1
+        let waiting = state.park(reader, at: .zero) { isAwake.withLock { $0 = true } }
+        #expect(waiting == nil)
+        let fetch = try #require(state.schedule.fetches.keys.first)
+        _ = state.schedule.cancel(fetch)
+        var outbox: [GenerationEffect] = []
+        state.carryOut([.cancel(fetch)] + decided, with: tasks, at: .zero, leaving: &outbox)
+        #expect(tasks.take().begun.isEmpty)
+        #expect(state.schedule.fetches.isEmpty)
+        for effect in outbox { effect.perform() }
+        #expect(isAwake.withLock { $0 })
+    }
 }

@@ -69,6 +69,17 @@ import Testing
         #expect(machine.fetches[fetch]?.demand == .playing)
     }
 
+    @Test func whatIsReadAheadKeepsTheClassOfAReaderThatWaitsForIt() throws {
+        var machine = Self.machine(.whole)
+        let (player, fetch) = try Self.play(&machine)
+        _ = machine.advance(fetch, by: 100_000)
+        let preview = machine.addReader(300_000, to: Self.length, demand: .seekingAhead)
+        #expect(machine.next(preview, joinDistance: .max).1.contains(.demand(fetch, .seekingAhead)))
+        for _ in 0..<2 { _ = machine.next(player, joinDistance: .max) }
+        #expect(machine.fetches[fetch]?.demand == .playing, "the player waits, too")
+        #expect(machine.advance(fetch, by: 100_000).1.contains(.demand(fetch, .seekingAhead)))
+    }
+
     @Test func aFetchThatAPlayerLeavesTakesTheClassOfThoseThatStay() throws {
         var machine = Self.machine(.whole)
         let (player, fetch) = try Self.play(&machine)

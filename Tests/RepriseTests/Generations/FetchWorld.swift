@@ -63,7 +63,7 @@ struct FetchWorld {
 
     private var random: SeededGenerator
     private let order: Order
-    private let tasks = Tasks()
+    private let tasks = NotedTasks()
     private var state: GenerationState
     private var precedence = PrecedenceTable()
     private var players: [Player] = []
@@ -78,15 +78,19 @@ struct FetchWorld {
     init(seed: UInt64, order: Order) throws {
         random = SeededGenerator(seed: seed)
         self.order = order
+        state = try Self.state(isKnown: Int.random(in: 0..<4, using: &random) > 0)
+    }
+
+    /// The state of the file before anything has arrived.
+    static func state(isKnown: Bool = true) throws -> GenerationState {
         let url = try ResourceURL("http://origin/film.mp4")
-        let isKnown = Int.random(in: 0..<4, using: &random) > 0
         let record = GenerationRecord(
             id: 1, key: CacheKey("http://origin/film.mp4"), url: url, fields: [.eTag: "\"a\""],
-            completeLength: isKnown ? Self.length : nil, rangesSupported: isKnown ? true : nil,
+            completeLength: isKnown ? length : nil, rangesSupported: isKnown ? true : nil,
             finalHost: url.authority, requestTime: 0, responseTime: 0, salt: [])
         var schedule = FetchSchedule(completeLength: record.completeLength, rangesSupported: record.rangesSupported)
         schedule.largestPiece = 200_000
-        state = GenerationState(
+        return GenerationState(
             schedule: schedule,
             response: StoredResponse(record, policy: ReusePolicy(), isConfirmed: true, at: .zero),
             origin: OriginHealth(url: url, policy: ReusePolicy()))
@@ -381,7 +385,7 @@ private final class Body: OriginBody {
 }
 
 /// Notes which tasks would begin.
-private final class Tasks: FetchTasks, Sendable {
+final class NotedTasks: FetchTasks, Sendable {
     private struct State {
         var begun: [(id: FetchSchedule.FetchID, interest: RequestInterest)] = []
         var lingering: [(id: FetchSchedule.FetchID, timer: Task<Void, Never>)] = []
@@ -405,8 +409,8 @@ private final class Tasks: FetchTasks, Sendable {
 
     /// What has begun since the last call.
     func take() -> (
-        [(id: FetchSchedule.FetchID, interest: RequestInterest)],
-        [(id: FetchSchedule.FetchID, timer: Task<Void, Never>)]
+        begun: [(id: FetchSchedule.FetchID, interest: RequestInterest)],
+        lingering: [(id: FetchSchedule.FetchID, timer: Task<Void, Never>)]
     ) {
         state.withLock { state in
             defer { state = State() }
