@@ -125,7 +125,7 @@ struct LiveEdgeAnswer {
         part: SharedExchanges.Part
     ) async throws -> Bool {
         let information = information(head)
-        let (text, pieces) = try await text(of: reader, information, editor: editor, part: part)
+        let (text, pieces) = try await text(of: reader, head, editor: editor, part: part)
         guard let text else { return try await pass(head, pieces: pieces, reader: reader, status: status, part: part) }
         let edited = EditedText(text, inPlaceOf: information)
         let cookies = part == .leads ? context.cookies(information.fields) : []
@@ -136,7 +136,7 @@ struct LiveEdgeAnswer {
 
     /// The text in place of the response; if there is none, the pieces that were taken from `reader`.
     private func text(
-        of reader: SharedReader, _ information: ContentInformation, editor: any BodyEditor, part: SharedExchanges.Part
+        of reader: SharedReader, _ head: SharedExchange.Head, editor: any BodyEditor, part: SharedExchanges.Part
     ) async throws -> (text: HeldBytes?, pieces: [any ByteChunk]) {
         let texts = context.service.texts
         let (held, isWhole) = try await texts.gather(atMost: editor.maximumLength, expecting: nil) {
@@ -145,7 +145,7 @@ struct LiveEdgeAnswer {
         let taken = [HeldSlice(of: held, 0..<Int64(held.bytes.count))]
         guard isWhole else { return (nil, taken) }
         let body = GatheredBody(
-            bytes: held.bytes, information: information, resource: context.resource,
+            bytes: held.bytes, information: information(head), resource: context.resource,
             prefix: context.head.pathPrefix, host: context.head.value("host"),
             scheme: context.service.configuration.scheme,
             requester: context.service.streams.requester(of: context.head),

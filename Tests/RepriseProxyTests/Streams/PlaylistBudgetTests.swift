@@ -29,19 +29,18 @@ import Testing
         try await Site.run { site async throws in
             site.publish(text, at: path, type: path.hasSuffix(".mpd") ? "application/dash+xml" : Site.hls)
             let body = try await Self.body(site, path)
-            let listed = ListedFiles()
+            let streams = StreamKnowledge(isShared: false, clock: .system)
             var limits = PlaylistLimits()
             limits.madeBytes = madeBytes
             let filter = PlaylistFilter(
-                isShared: false, files: FileFinder(cache: site.proxy.bench.cache, items: nil), listed: listed,
-                liveEdge: LiveEdge(clock: .system), limits: limits
+                streams: streams, files: FileFinder(cache: site.proxy.bench.cache, items: nil), limits: limits
             ) { _, error in codes.withLock { $0.append(error.code) } }
             let editor = try #require(filter.editor(of: body.information, at: body.url))
             let task = Task {
                 if isCanceled { withUnsafeCurrentTask { $0?.cancel() } }
                 return try await editor.edit(body)
             }
-            result = (await task.result, listed.version > 0)
+            result = (await task.result, streams.part(for: nil).listed.version > 0)
         }
         let (outcome, listed) = try #require(result)
         return (outcome, codes.withLock { $0 }, listed)
