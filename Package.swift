@@ -1,8 +1,8 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// Warnings are errors only in builds of our own scripts: Xcode's build engine passes the setting on to packages that depend
-// on Reprise, where it conflicts with the option that silences warnings of dependencies.
+// Warnings are errors only in builds of our own scripts: Xcode's build engine passes the setting on to packages that
+// depend on Reprise, where it conflicts with the option that silences warnings of dependencies.
 let warnings: [SwiftSetting] =
     Context.environment["REPRISE_STRICT"] == "1" ? [.treatAllWarnings(as: .error)] : []
 let strict: [SwiftSetting] =
@@ -118,8 +118,8 @@ let package = Package(
         .target(
             name: "RepriseProxy",
             dependencies: [
-                "ByteRanges", "CFiles", "StreamsTrait", "Reprise", "HTTPSemantics", "Primitives", "Playlists", httpTypes,
-                logging,
+                "ByteRanges", "CFiles", "StreamsTrait", "Reprise", "HTTPSemantics", "Primitives", "Playlists",
+                httpTypes, logging,
                 .product(name: "Crypto", package: "swift-crypto"),
             ] + nio,
             swiftSettings: strict),

@@ -124,8 +124,8 @@ public struct ProxyConfiguration: Sendable {
     /// What parents were asked for, of an edge; `nil`, the default, for a server that counts none.
     package var parentTally: (@Sendable () -> ParentTally)?
 
-    /// Number of open connections to origins, and of those among them that carry no request; `nil`, the default, if they
-    /// are not counted.
+    /// Number of open connections to origins, and of those among them that carry no request; `nil`, the default, if
+    /// they are not counted.
     package var originConnections: (@Sendable () -> (open: Int, idle: Int))?
 
     /// Other servers whose health and sums are shown; none by default.

@@ -191,8 +191,8 @@ struct HostSlotsModelTests {
             return mayLend && slots.placed > unyielding ? "a body does not give way to \(first)" : nil
         }
 
-        /// Whatever can move moves, but for bodies: requests get their heads, those that were told to end do, and bodies
-        /// of lower classes than the queue's first request are pulled no more.
+        /// Whatever can move moves, but for bodies: requests get their heads, those that were told to end do, and
+        /// bodies of lower classes than the queue's first request are pulled no more.
         ///
         /// What the queue waits for then are bodies that move, of its class or higher ones.
         mutating func settle() -> String? {

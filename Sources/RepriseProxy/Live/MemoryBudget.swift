@@ -22,8 +22,8 @@ final class MemoryBudget: Sendable {
         }
     }
 
-    /// Claims `count` bytes more for something that holds `held`; false, with nothing claimed, if it would then hold more
-    /// than is left for all others.
+    /// Claims `count` bytes more for something that holds `held`; false, with nothing claimed, if it would then hold
+    /// more than is left for all others.
     ///
     /// So what is large is refused while there is still room for what is small.
     func claim(_ count: Int, beside held: Int) -> Bool {

@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test("requests on one connection are those of whoever sends them") func oneConnection() async throws {
+    @Test("requests on one connection count for their own senders") func oneConnection() async throws {
         try await Site.run(isShared: true) { site async throws in
             let user = Case(field: "Cookie: user=", control: "private")
             Self.publish(site, "/list.m3u8", user) { name in
