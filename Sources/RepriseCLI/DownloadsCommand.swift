@@ -70,7 +70,9 @@ struct DownloadsCommand: AsyncParsableCommand {
     }
 
     private func outcome() async throws -> DownloadsOperation.Outcome {
-        let operation = DownloadsOperation(pause: pause, resume: resume, first: first, names: try names.names(cache))
+        let operation = DownloadsOperation(
+            pause: try await cache.behindOwn(pause), resume: try await cache.behindOwn(resume),
+            first: try await cache.behindOwn(first.map { [$0] } ?? []).first, names: try names.names(cache))
         do { return try await cache.perform(operation) } catch let error as RepriseError {
             // A process that takes no requests uses the cache: what it has recorded can still be listed.
             guard error.code == .storageLocked, operation.onlyLists else { throw error }

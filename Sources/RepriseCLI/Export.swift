@@ -75,6 +75,7 @@ struct Export: AsyncParsableCommand {
     func run() async throws {
         let signals = StopSignals()
         try await Failure.reporting {
+            let url = try await cache.behindOwn(url)
             let inspector = try await cache.inspector()
             let names = try names.names(cache)
             let entry = try names.entry(url, in: inspector)

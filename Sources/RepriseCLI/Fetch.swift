@@ -151,12 +151,14 @@ struct Fetch: AsyncParsableCommand {
     private func listed() async throws -> [URLList.Item] {
         var list = URLList(urls)
         for path in from { try await list.add(from: path) }
-        guard !list.items.isEmpty else {
+        let behind = try await cache.behindOwn(list.items.map(\.url))
+        let items = zip(list.items, behind).map { URLList.Item(url: $1, place: $0.place) }
+        guard !items.isEmpty else {
             throw RepriseError(
                 .invalidArgument,
                 "There is no URL in \(from.map { $0 == "-" ? "standard input" : $0 }.joined(separator: ", ")).")
         }
-        return list.items
+        return items
     }
 
     /// Throws if one of the URLs is none.

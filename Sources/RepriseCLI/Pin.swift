@@ -82,6 +82,7 @@ struct Pin: AsyncParsableCommand {
             try pace.apply(to: &settings, from: cache.settings())
             let aging = Aging(&settings)
             // Before the cache is opened: --reset empties it then.
+            let urls = try await cache.behindOwn(urls)
             for url in urls { _ = try ResourceURL(url) }
             let origin = try OriginClient.make(for: cache, self.store)
             let store: MediaCache
@@ -90,7 +91,7 @@ struct Pin: AsyncParsableCommand {
                 let given = self.store.given ?? (pace.isGiven ? "--rate and --while" : nil)
                 guard let server = try await cache.server(insteadOf: error, given: given, isReset: self.store.reset)
                 else { throw error }
-                let result = await signals.interrupting { try await pinAll(in: .server(server)) }
+                let result = await signals.interrupting { try await pinAll(urls, in: .server(server)) }
                 // What came has to be in the index, before it is said how much that is. A server that has ended has
                 // recorded it.
                 if case .failure(is StopSignals.StoppedTransfer) = result {
@@ -99,7 +100,7 @@ struct Pin: AsyncParsableCommand {
                 if let code = try await signals.get(result, stored: cache).code { throw code }
                 return
             }
-            let result = await signals.interrupting { try await pinAll(in: .opened(store)) }
+            let result = await signals.interrupting { try await pinAll(urls, in: .opened(store)) }
             // A limit under which nothing was done is not the cache's.
             if case .success(let outcome) = result, outcome.isVain { try await store.restoreLimit() }
             if case .success(let outcome) = result, !outcome.isVain { await aging.apply(to: store) }
@@ -120,7 +121,7 @@ struct Pin: AsyncParsableCommand {
     private struct Waiting: Error { let reason: Failure.Reason }
 
     /// Keeps one after the other; one that fails does not stop the others.
-    private func pinAll(in access: CacheAccess) async throws -> Outcome {
+    private func pinAll(_ urls: [String], in access: CacheAccess) async throws -> Outcome {
         var outcome = Outcome()
         let until = time.map { (Date() + $0.duration / .seconds(1)).timeIntervalSince1970 }
         for url in urls {
@@ -262,7 +263,8 @@ struct Unpin: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reporting {
-            let outcome = try await cache.perform(UnpinOperation(urls: urls, names: try names.names(cache)))
+            let outcome = try await cache.perform(
+                UnpinOperation(urls: try await cache.behindOwn(urls), names: try names.names(cache)))
             if let missing = outcome.missing {
                 throw RepriseError(.notStored, "Nothing is kept under \(URLText.redacted(missing)). See: reprise list")
             }

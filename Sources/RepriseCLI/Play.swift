@@ -56,7 +56,7 @@ struct Play: AsyncParsableCommand {
             let values = try cache.settings()
             let token = try values.value(.token, given: token)
             let usualPort = try values.value(.port, given: nil)
-            let url = try ResourceURL(url)
+            let url = try ResourceURL(try await cache.behindOwn(url))
             let player = try Player.find(player)
             let settings = try store.configuration(cache)
             let origin = try OriginClient.make(for: cache, self.store)

@@ -35,7 +35,9 @@ struct Remove: AsyncParsableCommand {
     var prefix: String?
     @Option(help: "Remove titles with this tag.")
     var tag: String?
-    @Option(help: ArgumentHelp("Remove titles that were not used for so long, such as 12h or 30d.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("Remove titles that were not used for so long, such as 12h or 30d.", valueName: "time"),
+        transform: TimeSpan.read)
     var olderThan: TimeSpan?
     @Flag(help: "Remove everything.")
     var all = false
@@ -48,10 +50,10 @@ struct Remove: AsyncParsableCommand {
             throw ValidationError(
                 "Say what to remove in one way: by URLs, by --host, --prefix, --tag and --older-than, or by --all.")
         }
-        do { try operation(Names()).check() } catch { throw ValidationError(error.message) }
+        do { try operation(Names(), urls: urls).check() } catch { throw ValidationError(error.message) }
     }
 
-    private func operation(_ names: Names) -> RemoveOperation {
+    private func operation(_ names: Names, urls: [String]) -> RemoveOperation {
         RemoveOperation(
             urls: urls.isEmpty ? nil : urls, host: host, prefix: prefix, tag: tag,
             olderThan: olderThan?.duration.components.seconds, all: all ? true : nil, dry: dryRun ? true : nil,
@@ -60,7 +62,8 @@ struct Remove: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reporting {
-            let outcome = try await cache.perform(operation(try names.names(cache)))
+            let outcome = try await cache.perform(
+                operation(try names.names(cache), urls: try await cache.behindOwn(urls)))
             try outcome.dry?.print()
             let verb = dryRun ? "Would remove" : "Removed"
             try Terminal.print("\(verb) \(Self.amount(outcome)).")

@@ -31,6 +31,7 @@ struct Show: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reporting {
+            let url = try await cache.behindOwn(url)
             let inspector = try await cache.inspector()
             let names = try names.names(cache)
             let entry: CacheEntry

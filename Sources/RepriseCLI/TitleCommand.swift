@@ -42,7 +42,9 @@ struct TitleCommand: AsyncParsableCommand {
     func run() async throws {
         try await Failure.reporting {
             let outcome = try await cache.perform(
-                TitleOperation(url: url, title: name, tag: tag, clear: clear, names: try names.names(cache)))
+                TitleOperation(
+                    url: try await cache.behindOwn(url), title: name, tag: tag, clear: clear,
+                    names: try names.names(cache)))
             let words = [outcome.title, outcome.tag.map { "#\($0)" }].compactMap { $0 }.joined(separator: "  ")
             try Terminal.print(
                 "\(outcome.url)\(words.isEmpty ? " has no name and no tag now." : "  \(words.printable)")")

@@ -1,3 +1,4 @@
+import Crypto
 import Reprise
 
 /// Which server it is, as `server.json` says it.
@@ -9,6 +10,8 @@ package struct ServerReport: Codable, Sendable {
     package let address: String?
     /// Whether requests need a token.
     package let needsToken: Bool?
+    /// The SHA-256 of the tokens, by which commands know addresses with one; only through the control socket.
+    private let tokens: [String]?
     /// The names of the operations and other commands that it knows.
     package let operations: [String]
 
@@ -16,8 +19,18 @@ package struct ServerReport: Codable, Sendable {
         directory = isLocal ? service.cache.directory : nil
         address = isLocal ? service.address : nil
         needsToken = isLocal ? service.configuration.hasTokens : nil
+        tokens = isLocal ? service.tokens?.current.texts.map(Self.digest(of:)).sorted() : nil
         operations =
             service.configuration.controlOperations.map { $0.name }
             + (service.configuration.logLevel == nil ? [] : [LogLevelCommand.name])
+    }
+
+    /// Whether requests may show `text` as their token.
+    package func isToken(_ text: String) -> Bool { tokens?.contains(Self.digest(of: text)) == true }
+
+    private static func digest(of text: String) -> String {
+        SHA256.hash(data: Array(text.utf8)).map { byte in
+            (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }.joined()
     }
 }
