@@ -95,9 +95,11 @@ struct Play: AsyncParsableCommand {
         }
         await server.stop()
         let code = try result.get()
-        let played = cache.statistics
-        let saved = played.bytesFromStore + played.bytesFromJoinedFetch
-        Terminal.error("reprise: \(ByteCount(played.bytesServed)) played, \(ByteCount(saved)) of it from the cache.")
+        // What this player got: downloads that go on beside it are none of that.
+        let played = server.servedBytes
+        let saved = played.store + played.joined
+        let all = saved + played.origin
+        Terminal.error("reprise: \(ByteCount(all)) played, \(ByteCount(saved)) of it from the cache.")
         return code
     }
 

@@ -13,6 +13,7 @@ public final class ProxyServer: Sendable {
     private let channel: any Channel
     private let controlSocket: ControlSocket?
     private let stopping = Once()
+    private let answered = Mutex(SourceBytes())
 
     /// The port that the proxy listens on.
     public let port: Int
@@ -200,11 +201,16 @@ public final class ProxyServer: Sendable {
     /// The cache stays open. May be called again; it then waits for the first call.
     public func stop() async { await stopping.perform(shutDown) }
 
+    /// Bytes of media that clients got, by their source; known once ``stop()`` has returned.
+    package var servedBytes: SourceBytes { answered.withLock { $0 } }
+
     @Sendable private func shutDown() async {
         try? await channel.close().get()
         await controlSocket?.close()
         service.control.stop()
         await service.end()
+        // Every answer is over, and the loops that have counted them still turn.
+        if let tally = try? await service.answerTally() { answered.withLock { $0 = tally.served } }
         try? await group.shutdownGracefully()
     }
 }

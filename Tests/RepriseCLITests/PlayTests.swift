@@ -65,6 +65,28 @@ import Testing
         }
     }
 
+    @Test("A download that goes on beside the player is not played") func downloadsAreNotPlayed() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: 100_000)
+            _ = try await site.beginDownload(of: "/big.mp4")
+            let player = try await FakePlayer(
+                ending: "mkfifo \"$0.fifo\"; exec 4<>\"$0.fifo\"; echo playing; read -r <&4; exit 0")
+            defer { player.directory.remove() }
+            let child = try ChildProcess(
+                try Command.path, ["play", "--cache-dir", site.directory.path, site.origin.url("/film.mp4")],
+                environment: Command.environment(player.searchPath))
+            _ = await child.output.wait { $0.contains("playing") }
+            await site.origin.waitUntil { $0["/big.mp4"].bodyBytesSent >= 3_000_000 }
+            // The player has both ends open, so that this does not wait.
+            let fifo = open(player.path + ".fifo", O_WRONLY)
+            #expect(write(fifo, "\n", 1) == 1)
+            close(fifo)
+            let outcome = await child.outcome()
+            #expect(outcome.exit == .status(0), "\(outcome)")
+            #expect(outcome.errors.hasSuffix("reprise: 100 kB played, 0 B of it from the cache.\n"), "\(outcome)")
+        }
+    }
+
     @Test func theExitCodeIsThePlayers() async throws {
         try await Site.run { site async throws in
             site.publish("/film.mp4", length: 1000)

@@ -63,6 +63,8 @@ struct AnswerTally: Sendable, Equatable {
     private var fromOrigin = LatencyHistogram()
     /// What was answered to the holders of each token that has a name.
     private(set) var tokens: [String: TokenTally] = [:]
+    /// Bytes of media in the answers, by their source.
+    private(set) var served = SourceBytes()
     /// Hits that are being sent.
     var hitsUnderWay: Int64 = 0
 
@@ -72,6 +74,7 @@ struct AnswerTally: Sendable, Equatable {
             tokens[name, default: TokenTally()] += TokenTally(responses: 1, bodyBytes: record.bodyBytes)
         }
         responses[Self.place(record.method, Code(record.status))] += 1
+        served += record.served
         guard let source = record.source, let firstByte = record.firstByte else { return }
         switch source {
         case .store: fromStore.note(firstByte)
@@ -102,6 +105,7 @@ struct AnswerTally: Sendable, Equatable {
         left.fromStore += right.fromStore
         left.fromJoined += right.fromJoined
         left.fromOrigin += right.fromOrigin
+        left.served += right.served
         left.hitsUnderWay += right.hitsUnderWay
         left.tokens.merge(right.tokens) { $0 + $1 }
     }
