@@ -374,15 +374,23 @@ final class ProxyService: Sendable {
         configuration.servesPage && configuration.items == nil && (tokens != nil || isLoopback)
     }
 
-    /// The text at the address of this proxy.
-    var indexText: String {
+    /// The address of this proxy as the client of `head` has it, with its token if it stands in the path.
+    ///
+    /// Host was checked: it has no characters but those of hosts and ports.
+    func address(for head: ClientHead) -> String {
+        let reached = head.value("host").map { "\(configuration.scheme)://\($0)" }
+        return (reached ?? address ?? "\(configuration.scheme)://\(configuration.host)") + head.pathPrefix
+    }
+
+    /// The text at the address of this proxy, for the client of `head`.
+    func indexText(for head: ClientHead) -> String {
         let statistics = cache.statistics
         let saved = statistics.bytesFromStore + statistics.bytesFromJoinedFetch
         return """
             Reprise media cache
 
             Put this proxy's address before a media URL, scheme as the first segment:
-              \(configuration.scheme)://HOST:PORT/https/example.com/song.mp3
+              \(address(for: head))/https/example.com/song.mp3
 
             Since the start: \(statistics.reads) reads, \(statistics.bytesServed) bytes served, \
             \(saved) of them without the origin, \(statistics.bytesFetched) fetched. On disk: \(cache.storedBytes) bytes.

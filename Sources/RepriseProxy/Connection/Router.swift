@@ -60,7 +60,7 @@ struct Router {
             throw Route.refusal(404, reason: "There is no such file here.")
         }
         return switch route {
-        case .index: .own(OwnAnswer(status: 200, fields: [("Vary", "Accept")], text: service.indexText))
+        case .index: .own(OwnAnswer(status: 200, fields: [("Vary", "Accept")], text: service.indexText(for: head)))
         case .page: .control(ControlRequest(head: head, target: "", isLocal: false, isPage: true))
         case .pageWithoutSlash: .own(OwnAnswer(status: 308, fields: [("Location", head.pathPrefix + "/")]))
         case .options: .own(.options)

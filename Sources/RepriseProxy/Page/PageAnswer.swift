@@ -19,7 +19,8 @@ struct PageAnswer: Sendable {
         let document = PageDocument(
             status: await StatusReport(of: service),
             titles: try? await TitlesReport(TitlesReport.Query(limit: Self.titles), of: service),
-            operations: service.configuration.controlOperations.map { $0.name })
+            operations: service.configuration.controlOperations.map { $0.name },
+            address: service.address(for: head))
         let html = document.html
         var buffer = ByteBuffer()
         buffer.writeStatusLine(200)

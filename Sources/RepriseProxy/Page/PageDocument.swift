@@ -8,6 +8,8 @@ struct PageDocument: Sendable {
     let titles: TitlesReport?
     /// Names of the operations that the server knows.
     let operations: [String]
+    /// Where the browser has reached it, with the token, and without a slash at its end.
+    let address: String
 
     /// The whole document.
     var html: String {
@@ -21,6 +23,7 @@ struct PageDocument: Sendable {
         page.tags(">")
         writeTop(to: &page)
         page.tags("<main>")
+        writeAddress(to: &page)
         writeHero(to: &page)
         writePlaying(to: &page)
         writeTitles(to: &page)
@@ -31,7 +34,7 @@ struct PageDocument: Sendable {
         writeEvents(to: &page)
         writeHealth(to: &page)
         page.tags("</main>")
-        page.tags(Self.footer)
+        page.tags("</div>")
         page.tags(Self.dialogs)
         page.tags("<script>")
         PageScript.write(to: &page)
@@ -52,11 +55,6 @@ struct PageDocument: Sendable {
         24'%3E%3Cpath fill='%230a6a5a' d='M0 8h10v8H0zM14 8h6v8h-6z'/%3E%3C/svg%3E">
         <noscript><meta http-equiv="refresh" content="10"></noscript>
 
-        """
-
-    private static let footer: StaticString = """
-        <footer>A player uses this cache when the address of this page stands before the URL of a film or a song, as in
-        <code>http://127.0.0.1:8090/https/example.com/film.mp4</code>.</footer></div>
         """
 
     private static let dialogs: StaticString = """
@@ -89,6 +87,21 @@ struct PageDocument: Sendable {
         page.tags("</h1><p id=\"state\" class=\"state")
         if problem != nil { page.tags(" bad") }
         page.element("\">", mood, "</p></header>")
+    }
+
+    /// What a player needs to know.
+    private func writeAddress(to page: inout Markup) {
+        page.tags(
+            """
+            <p class="address">A player uses this cache when this stands before the URL of a film or a song:
+            <code id="address">
+            """)
+        page.text(address + "/")
+        page.element(
+            """
+            </code> <button id="copy" type="button" data-script
+            hidden>Copy<span class="hidden"> the address</span></button> As in <code id="example">
+            """, address + "/https/example.com/film.mp4", "</code></p>")
     }
 
     private func writeHero(to page: inout Markup) {

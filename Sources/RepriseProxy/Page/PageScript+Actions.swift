@@ -44,6 +44,20 @@ extension PageScript {
           dialog.showModal();
         };
         byId("player-close").onclick = () => byId("player").close();
+        // As the browser knows it, also behind a server that speaks TLS for this one.
+        put(byId("address"), location.origin + root);
+        put(byId("example"), location.origin + root + "https/example.com/film.mp4");
+        byId("copy").onclick = async () => {
+          const text = byId("address").textContent;
+          try {
+            await navigator.clipboard.writeText(text);
+          } catch {
+            // Only https and this machine have a clipboard.
+            getSelection().selectAllChildren(byId("address"));
+            document.execCommand("copy");
+          }
+          say("The address is copied.", true);
+        };
         byId("more").onclick = () => loadTitles(true);
         let typing = 0;
         byId("search").oninput = event => {

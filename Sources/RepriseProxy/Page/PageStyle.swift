@@ -114,7 +114,10 @@ enum PageStyle {
         max-width:calc(100vw - 2rem);
         padding:.625rem 1.125rem;border-radius:.75rem;background:var(--ink);color:var(--paper);font-size:.875rem}
         .status:empty{visibility:hidden}
-        footer{border-top:1px solid var(--line);padding:1.25rem 0 4rem;color:var(--quiet);font-size:.875rem}
+        main{padding-bottom:3rem}
+        .address{color:var(--quiet);font-size:.875rem}
+        .address #address{color:var(--ink)}
+        .address button{min-height:0;padding:.125rem .5rem}
         code{font-size:.9375em;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
         [hidden]{display:none!important}
         @media (min-width:44rem){.item:has(.actions){grid-template-columns:minmax(0,1fr) auto}

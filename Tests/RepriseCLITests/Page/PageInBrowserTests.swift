@@ -123,6 +123,21 @@ struct PageInBrowserTests {
         }
     }
 
+    @Test("the address that it shows is its own, and is copied") func address() async throws {
+        try await Self.run { scene async throws in
+            try await scene.play("/film.mp4")
+            try await scene.open()
+            #expect(try await scene.page.run("document.querySelector('#address').textContent") == scene.address)
+            let example = try await scene.page.run("document.querySelector('#example').textContent")
+            #expect(example == scene.address + "https/example.com/film.mp4")
+            try await scene.tab(to: "Copy the address")
+            try await scene.page.press("Enter")
+            try await scene.page.wait(
+                for: "document.querySelector('#status').textContent === 'The address is copied.'")
+            #expect(scene.complaints.isEmpty, "\(scene.complaints)")
+        }
+    }
+
     @Test("nothing of the page shuts people out: light and dark, small and large") func accessibility() async throws {
         try await Self.run { scene async throws in
             try await scene.play("/film.mp4")

@@ -45,6 +45,47 @@ import Testing
         }
     }
 
+    @Test("it shows the address at which it was reached, and so does the text", arguments: [nil, "secret"])
+    func address(token: String?) async throws {
+        try await ProxyBench.run(configureProxy: { $0.token = token }) { proxy async throws in
+            let path = token.map { "/\($0)/" } ?? "/"
+            let hosts =
+                ["127.0.0.1:\(proxy.server.port)", "localhost:8", "[::1]:9"] + (token == nil ? [] : ["media.lan"])
+            for host in hosts {
+                let address = "http://\(host)\(path)"
+                let html = try await Self.text(proxy, path, host: host, accept: "text/html")
+                #expect(html.contains("<code id=\"address\">\(address)</code>"), "\(host)")
+                #expect(html.contains("<code id=\"example\">\(address)https/example.com/film.mp4</code>"), "\(host)")
+                let text = try await Self.text(proxy, path, host: host, accept: "*/*")
+                #expect(text.contains("\n  \(address)https/example.com/song.mp3\n"), "\(text)")
+            }
+            let old = try await proxy.server.raw(["GET \(path) HTTP/1.0", "Accept: text/html"])
+            #expect(old.contains("<code id=\"address\">http://127.0.0.1:\(proxy.server.port)\(path)</code>"))
+        }
+    }
+
+    @Test("a hostile Host stays text") func hostileHost() async throws {
+        try await ProxyBench.run(configureProxy: { $0.token = "secret" }) { proxy async throws in
+            for host in ["a.example'&lt;b&gt;", "a&amp;b", "a'onclick='b"] {
+                let html = try await Self.text(proxy, "/secret/", host: host, accept: "text/html")
+                let escaped = host.replacing("&", with: "&amp;").replacing("'", with: "&#39;")
+                #expect(html.contains("<code id=\"address\">http://\(escaped)/secret/</code>"), "\(host)")
+            }
+            for host in ["<script>", "a\"b", "a b", "a/b", "a\\b"] {
+                let answer = try await Self.text(proxy, "/secret/", host: host, accept: "text/html")
+                #expect(answer.hasPrefix("HTTP/1.1 400 ") && !answer.contains("<code"), "\(host): \(answer)")
+            }
+        }
+    }
+
+    private static func text(
+        _ proxy: ProxyBench, _ target: String, host: String, accept: String
+    ) async throws -> String {
+        try await proxy.server.raw([
+            "GET \(target) HTTP/1.1", "Host: \(host)", "Accept: \(accept)", "Connection: close",
+        ])
+    }
+
     @Test("its policy names exactly its own script and style (CSP Level 3 §2.3.1)") func policy() async throws {
         try await ProxyBench.run { proxy async throws in
             let (head, html) = try await Self.page(proxy)
@@ -158,8 +199,9 @@ import Testing
             #expect(try await Self.page(proxy, "/secre/").0.status == 403)
             let (head, html) = try await Self.page(proxy, "/secret/")
             #expect(head.status == 200 && html.hasPrefix("<!DOCTYPE html>"))
-            // Its links are relative, and the token is not part of it.
-            #expect(!html.contains("secret"))
+            // Its links are relative, and the token is part of the addresses alone that it shows.
+            let address = "http://localhost/secret/"
+            #expect(!html.replacing(">\(address)", with: ">").contains("secret"))
             let (redirect, _) = try await Self.page(proxy, "/secret")
             #expect(redirect.status == 308 && redirect.fields["location"] == "/secret/")
         }
