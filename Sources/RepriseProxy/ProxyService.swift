@@ -30,6 +30,7 @@ final class ProxyService: Sendable {
     /// Playlists in memory, on their way to clients.
     let texts: SharedTexts
     let control: Control
+    let streamShares = StreamShares()
     /// `nil` if answers are not logged.
     let accessLog: AccessLog?
     /// `nil` if no proxy in front of this one is believed.

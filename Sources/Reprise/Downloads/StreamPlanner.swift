@@ -50,6 +50,11 @@ package protocol StreamPlanner: Sendable {
     /// `policy` says how the keys of files are derived. Throws ``RepriseError`` with code `storageUnavailable`.
     func isComplete(_ title: Title, in inspector: CacheInspector, policy: CacheKeyPolicy) throws -> Bool
 
+    /// How much is stored of the stream `title`, as its stored playlists say; `nil` if it is none, as far as is known.
+    ///
+    /// `policy` says how the keys of files are derived. Throws ``RepriseError`` with code `storageUnavailable`.
+    func storedStream(_ title: Title, in inspector: CacheInspector, policy: CacheKeyPolicy) throws -> StoredStream?
+
     /// The parts with which the stream that begins with `first` starts to play, in the order in which they are needed;
     /// `nil` if that is no playlist.
     ///
@@ -57,6 +62,21 @@ package protocol StreamPlanner: Sendable {
     func beginning(
         of first: StreamDocument, amount: PreloadAmount, load: (ResourceURL) async throws -> StreamDocument
     ) async throws -> [StreamPart]?
+}
+
+/// How much is stored of a stream.
+package struct StoredStream: Sendable, Equatable {
+    /// The share of the variant of which most is stored, from 0 to 1; `nil` if that is not known.
+    package let share: Double?
+    /// Whether it plays to its end without the origin.
+    package let isComplete: Bool
+    /// Number of its files of which something is stored.
+    package let fileCount: Int
+
+    /// Creates one.
+    package init(share: Double?, isComplete: Bool, fileCount: Int) {
+        (self.share, self.isComplete, self.fileCount) = (share, isComplete, fileCount)
+    }
 }
 
 /// The text of a playlist.

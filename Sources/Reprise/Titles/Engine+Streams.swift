@@ -21,3 +21,23 @@ extension Engine {
         }
     }
 }
+
+extension MediaCache {
+    /// How much is stored of the streams that are, or begin, `titles`; of each of them its stored playlists are read.
+    ///
+    /// Waits for the disk. Throws ``RepriseError`` with code `storageUnavailable`.
+    package func storedStreams(_ titles: [TitlePage.Item]) async throws -> [CacheKey: StoredStream] {
+        guard let planner = engine.configuration.streamPlanner, let inspector = await inspector() else { return [:] }
+        return try await withTaskExecutorPreference(DiskExecutor.shared) {
+            var streams: [CacheKey: StoredStream] = [:]
+            for item in titles {
+                try Task.checkCancellation()
+                let title = item.title
+                let mayBegin = item.information.map { planner.mayBePlaylist($0, at: title.url) } ?? false
+                guard title.isStream || mayBegin else { continue }
+                streams[title.key] = try planner.storedStream(title, in: inspector, policy: keyPolicy)
+            }
+            return streams
+        }
+    }
+}

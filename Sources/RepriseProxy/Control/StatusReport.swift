@@ -1,4 +1,5 @@
 import Logging
+import Playlists
 import Reprise
 
 /// What a server does and has done, as `status.json` says it.
@@ -46,10 +47,11 @@ struct StatusReport: Encodable, Sendable {
         let id: String
         let readers, fetches: Int
         let storedBytes: Int64
+        /// Missing while unknown, and of a playlist: that is not the stream.
         let completeLength: Int64?
         /// The stored parts, at most ``StatusReport/mostSpans`` of them: first byte and end.
         ///
-        /// Of more, those with the narrowest holes between them are one.
+        /// Of more, those with the narrowest holes between them are one; none of a playlist.
         let spans: [[Int64]]
     }
 
@@ -159,8 +161,9 @@ extension StatusReport.Activity {
     init(_ activity: MediaCache.Activity, in cache: MediaCache) {
         (url, id) = (ShownURL.text(activity.url.redacted), cache.id(of: activity.key))
         (readers, fetches) = (activity.readers, activity.fetches)
-        (storedBytes, completeLength) = (activity.stored.byteCount, activity.completeLength)
-        spans = activity.stored.shownSpans(atMost: StatusReport.mostSpans)
+        let isPlaylist = PlaylistFormat.isStreamDeclared(by: nil, name: activity.url.lastPathComponent)
+        (storedBytes, completeLength) = (activity.stored.byteCount, isPlaylist ? nil : activity.completeLength)
+        spans = isPlaylist ? [] : activity.stored.shownSpans(atMost: StatusReport.mostSpans)
     }
 }
 

@@ -16,6 +16,11 @@ struct TitlesReport: Encodable, Sendable {
         let isStream: Bool
         let files: Int
         let storedBytes: Int64
+        /// The stored share, from 0 to 1: of a stream that of the variant of which most is stored; missing while
+        /// unknown.
+        let storedShare: Double?
+        /// Whether it plays to its end without the origin.
+        let isComplete: Bool
         /// Of a file; missing while unknown.
         let completeLength: Int64?
         /// The stored parts of a file, at most ``StatusReport/mostSpans`` of them: first byte and end.
@@ -70,18 +75,29 @@ struct TitlesReport: Encodable, Sendable {
     init(_ query: Query, of service: ProxyService) async throws {
         let page = try await service.cache.titlePage(after: query.place, limit: query.limit, matching: query.search)
         let now = service.wallClock()
-        titles = page.items.map { Item($0, at: now) }
+        let streams = try await service.streamShares.streams(page.items) { try await service.cache.storedStreams($0) }
+        titles = page.items.map { Item($0, stream: streams[$0.title.key], at: now) }
         next = page.next?.text
     }
 }
 
 extension TitlesReport.Item {
-    init(_ item: TitlePage.Item, at now: Double) {
+    init(_ item: TitlePage.Item, stream: StoredStream?, at now: Double) {
         let title = item.title
+        // A playlist may be all that is stored of a stream.
+        let isStream = title.isStream || stream != nil
+        let length = isStream ? nil : item.information?.completeLength
+        let stored = isStream ? nil : item.stored
         (id, url, name, tag) = (item.id, title.url.redacted, title.name, title.tag)
-        (isStream, files, storedBytes) = (title.isStream, title.fileCount, title.storedBytes)
-        completeLength = title.isStream ? nil : item.information?.completeLength
-        spans = item.stored?.shownSpans(atMost: StatusReport.mostSpans)
+        (self.isStream, storedBytes) = (isStream, title.storedBytes)
+        files = stream?.fileCount ?? title.fileCount
+        let share = length.flatMap { length in
+            stored.map { length > 0 ? Double($0.byteCount) / Double(length) : 1 }
+        }
+        storedShare = stream?.share ?? share
+        isComplete = stream?.isComplete ?? (share == 1)
+        completeLength = length
+        spans = stored?.shownSpans(atMost: StatusReport.mostSpans)
         mediaType = item.information?.mediaType
         (lastUsed, plays) = (title.lastUsed?.timeIntervalSince1970, title.plays)
         switch title.retention {

@@ -52,7 +52,10 @@ extension PageDocument {
             words = ShownText.stored(item.storedBytes, of: item.completeLength, parts: spans.count)
             StoredBar(spans: spans, length: item.completeLength ?? item.storedBytes, words: words).write(to: &page)
         } else {
-            words = "\(ByteText.decimal(item.storedBytes)) stored in \(ShownText.count(item.files, "file"))"
+            words = ShownText.stream(
+                item.storedBytes, files: item.files, share: item.storedShare, isComplete: item.isComplete)
+            let share = Int64((min(max(item.storedShare ?? 0, 0), 1) * 1000).rounded(.down))
+            StoredBar(parts: share > 0 ? [.init(0..<share)] : [], length: 1000, words: words).write(to: &page)
         }
         var facts = [words, "played \(ShownText.count(item.plays, "time"))"]
         if let lastUsed = item.lastUsed { facts.append("\(ShownText.duration(status.time - lastUsed)) ago") }

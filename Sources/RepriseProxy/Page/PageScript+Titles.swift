@@ -13,11 +13,12 @@ extension PageScript {
             badges.dataset.marks = marks.join();
             badges.replaceChildren(...marks.map(mark => make("span", "badge", make("bdi", "", mark))));
           }
-          const words = item.isStream ? bytes(item.storedBytes) + " stored in " + count(item.files, "file")
-            : storedWords(item.storedBytes, item.completeLength, item.spans?.length);
-          const bar = part(node, "bar");
-          bar.style.display = item.spans ? "" : "none";
-          drawBar(bar, item.spans ?? [], item.completeLength ?? Math.max(item.storedBytes, 1), words);
+          const { storedBytes, completeLength, spans, storedShare: share } = item;
+          const [words, parts, length] = item.isStream
+            ? [streamWords(storedBytes, item.files, share, item.isComplete), share ? [[0, share]] : [], 1]
+            : [storedWords(storedBytes, completeLength, spans?.length), spans ?? [],
+              completeLength ?? Math.max(storedBytes, 1)];
+          drawBar(part(node, "bar"), parts, length, words);
           showFacts(node, [words, "played " + count(item.plays, "time"), item.lastUsed
             ? duration(Date.now() / 1000 - item.lastUsed) + " ago" : ""]);
           const verb = item.kept ? "unpin" : "pin", name = node.dataset.name, id = "id:" + item.id;

@@ -37,6 +37,11 @@ extension PageScript {
           const rest = url.slice(url.indexOf("://") + 3).replace(/\?…$/, ""), host = rest.split("/")[0];
           return { file: decoded(rest.slice(host.length).split("/").filter(Boolean).pop() ?? host), host };
         };
+        const streamWords = (stored, files, share, isComplete) => {
+          const amount = bytes(stored) + " in " + count(files, "file");
+          if (isComplete) return amount + ", plays without a network";
+          return share == null ? amount + ", of unknown share" : percentOf(share) + " stored, " + amount;
+        };
         const storedWords = (stored, length, parts) => {
           if (length == null) return bytes(stored) + " stored";
           if (stored >= length) return bytes(length) + ", all stored";

@@ -47,6 +47,13 @@ enum ShownText {
         String(String.UnicodeScalarView(text.unicodeScalars.filter { !$0.isDirectionalFormatting }))
     }
 
+    /// What the bar of a stream shows, in words.
+    static func stream(_ stored: Int64, files: Int, share: Double?, isComplete: Bool) -> String {
+        let amount = "\(ByteText.decimal(stored)) in \(count(files, "file"))"
+        if isComplete { return "\(amount), plays without a network" }
+        return share.map { "\(percent($0)) stored, \(amount)" } ?? "\(amount), of unknown share"
+    }
+
     /// What a stored bar shows, in words.
     static func stored(_ stored: Int64, of length: Int64?, parts: Int) -> String {
         guard let length else { return "\(ByteText.decimal(stored)) stored" }

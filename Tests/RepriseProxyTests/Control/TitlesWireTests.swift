@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Reprise
+import RepriseStreams
 import RepriseTesting
 import TestLimits
 import TestSupport
@@ -14,7 +15,8 @@ import Testing
         struct Title: Decodable {
             let id, url: String
             let name, tag, kept, mediaType: String?
-            let isStream: Bool
+            let isStream, isComplete: Bool
+            let storedShare: Double?
             let files, plays: Int
             let storedBytes: Int64
             let completeLength: Int64?
@@ -53,8 +55,10 @@ import Testing
             #expect(named.tag == "tag" && named.kept == "pinned" && named.mediaType == "video/mp4")
             #expect(named.spans == [[0, 1000]] && named.completeLength == 1000 && named.storedBytes == 1000)
             #expect(!named.isStream && named.files == 1 && named.plays == 1)
+            #expect(named.isComplete && named.storedShare == 1)
             let part = try #require(all.titles.first { $0.url.hasSuffix("/c.mp4") })
-            #expect(part.spans == [[0, part.storedBytes]])
+            #expect(part.spans == [[0, part.storedBytes]] && !part.isComplete)
+            #expect(part.storedShare == Double(part.storedBytes) / 1000)
             var (ids, after): ([String], String?) = ([], nil)
             repeat {
                 let page = try await Self.titles(proxy, "?limit=1" + (after.map { "&after=\($0)" } ?? ""))
@@ -65,6 +69,76 @@ import Testing
             #expect(ids == all.titles.map(\.id))
             let found = try await Self.titles(proxy, "?search=fil%20a.mp4")
             #expect(found.titles.map(\.id) == [named.id])
+        }
+    }
+
+    private static let stream = [
+        "/master.m3u8": "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1000000\nlow.m3u8\n",
+        "/low.m3u8": "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\n1.ts\n#EXTINF:4,\n2.ts\n#EXT-X-ENDLIST\n",
+    ]
+
+    private static func publishStream(_ proxy: ProxyBench) {
+        for (path, text) in stream {
+            proxy.bench.origin.set(
+                TestOrigin.Resource(.bytes(Array(text.utf8)), mediaType: "application/vnd.apple.mpegurl"), at: path)
+        }
+        for path in ["/1.ts", "/2.ts"] { proxy.bench.publish(path, length: 1000, type: "video/mp2t") }
+    }
+
+    @Test("of a stream the page shows how much plays, and not the bytes of its playlist")
+    func streams() async throws {
+        try await ProxyBench.run(configure: { $0.downloadsStreams = true }) { proxy async throws in
+            Self.publishStream(proxy)
+            let steps =
+                [
+                    ("/master.m3u8", nil, false, "in 1 file, of unknown share"),
+                    ("/low.m3u8", 0, false, "<p class=\"facts\">0 % stored, "),
+                    ("/1.ts", 0.5, false, "<p class=\"facts\">50 % stored, "),
+                    ("/2.ts", 1, true, "in 4 files, plays without a network"),
+                ] as [(String, Double?, Bool, String)]
+            for (path, share, isComplete, words) in steps {
+                #expect(try await proxy.get(path).head.status == 200)
+                await proxy.becomeIdle()
+                let titles = try await Self.titles(proxy).titles
+                let title = try #require(titles.first { $0.url.hasSuffix("/master.m3u8") })
+                #expect(titles.count == 1 && title.isStream, "\(titles)")
+                #expect(title.storedShare == share && title.isComplete == isComplete, "\(path): \(title)")
+                #expect(title.spans == nil && title.completeLength == nil)
+                let page = try await RawClient.exchange(port: proxy.server.port, "/", ["Accept: text/html"])
+                let document = String(decoding: page.body, as: UTF8.self)
+                let html = try #require(document.components(separatedBy: "<script>").first)
+                #expect(html.contains(words), "\(path)")
+                #expect(!html.contains("all stored"), "\(path)")
+                let bar = "class=\"bar\" aria-label=\"\(share.map { "\(Int($0 * 100)) % stored" } ?? "")"
+                if let share, !isComplete { #expect(html.contains(bar), "\(share)") }
+                let width = share.map { "<rect height=\"8\" x=\"0.0\" width=\"\($0 * 1000)\"/>" } ?? "no rectangle"
+                #expect(html.contains(width) == (share ?? 0 > 0), "\(path)")
+            }
+        }
+    }
+
+    @Test("what is known of a stream is looked up again only when something of it has changed")
+    func rememberedShares() async throws {
+        try await ProxyBench.run(configure: { $0.downloadsStreams = true }) { proxy async throws in
+            Self.publishStream(proxy)
+            for path in Self.stream.keys { #expect(try await proxy.get(path).head.status == 200) }
+            await proxy.becomeIdle()
+            let shares = StreamShares()
+            func look() async throws -> (share: Double?, reads: Int) {
+                let items = try await proxy.bench.cache.titlePage(limit: 10).items
+                var reads = 0
+                let streams = try await shares.streams(items) { changed in
+                    reads += changed.count
+                    return try await proxy.bench.cache.storedStreams(changed)
+                }
+                return (streams.values.first?.share, reads)
+            }
+            #expect(try await look() == (0, 1))
+            #expect(try await look() == (0, 0))
+            #expect(try await proxy.get("/1.ts").head.status == 200)
+            await proxy.becomeIdle()
+            #expect(try await look() == (0.5, 1))
+            #expect(try await look() == (0.5, 0))
         }
     }
 

@@ -46,6 +46,11 @@ struct PageWordsInBrowserTests {
             #expect(
                 try await results("[percent(0, 0), percent(-5, 10), percent(20, 10), percentOf(0.999999999999)]")
                     == ["0 %", "0 %", "100 %", "99 %"])
+            let streams = [(1.0, true), (0.56, false), (0, false), (nil, false)] as [(Double?, Bool)]
+            let calls = streams.map { "streamWords(6100000, 3, \($0.map { "\($0)" } ?? "null"), \($1))" }
+            #expect(
+                try await results("[\(calls.joined(separator: ","))]")
+                    == streams.map { ShownText.stream(6_100_000, files: 3, share: $0, isComplete: $1) })
             let urls = ["https://a.example/a%E2%80%AEb%20%E2%81%A6c", "http://a.example/%zz.mp4?…"]
             let names = urls.map { ShownText.name(of: $0).file }
             #expect(try await results("['\(urls.joined(separator: "','"))'].map(url => nameOf(url).file)") == names)

@@ -58,6 +58,16 @@ import Testing
         for text in ["a\u{200E}b", "a\u{200F}b", "שלום", "a\u{2065}b"] { #expect(ShownText.plain(text) == text) }
     }
 
+    @Test("a stream is complete only if it plays, whatever its playlist's own bytes are") func streams() {
+        func words(_ share: Double?, isComplete: Bool = false, files: Int = 3) -> String {
+            ShownText.stream(6_100_000, files: files, share: share, isComplete: isComplete)
+        }
+        #expect(words(1, isComplete: true) == "6.10 MB in 3 files, plays without a network")
+        #expect(words(0.999) == "99 % stored, 6.10 MB in 3 files")
+        #expect(words(0, files: 1) == "0 % stored, 6.10 MB in 1 file")
+        #expect(words(nil) == "6.10 MB in 3 files, of unknown share")
+    }
+
     @Test func storedBytes() {
         #expect(ShownText.stored(250, of: 1000, parts: 3) == "25 % of 1.00 kB stored, 3 parts")
         #expect(ShownText.stored(250, of: 1000, parts: 1) == "25 % of 1.00 kB stored")

@@ -316,6 +316,10 @@ struct UnkindBackgroundTests {
 
         func isComplete(_ title: Title, in inspector: CacheInspector, policy: CacheKeyPolicy) throws -> Bool { false }
 
+        func storedStream(
+            _ title: Title, in inspector: CacheInspector, policy: CacheKeyPolicy
+        ) throws -> StoredStream? { nil }
+
         func beginning(
             of first: StreamDocument, amount: PreloadAmount, load: (ResourceURL) async throws -> StreamDocument
         ) async throws -> [StreamPart]? { nil }
