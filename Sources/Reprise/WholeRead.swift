@@ -12,7 +12,7 @@ extension MediaResource {
     ///
     /// If that is impossible, nothing of it is stored, nothing else is evicted, and the bytes come from the origin.
     ///
-    /// Throws the errors of ``read(_:fields:directives:demand:onInterim:)``.
+    /// Throws the errors of ``read(_:fields:directives:demand:onInterim:)``, and `notDownloadable` for a web page.
     package func readWhole() async throws -> WholeRead {
         let known = await stored()?.information.completeLength
         // The read would start to fetch missing bytes, and evict for them; not in a directory that is only read.
@@ -26,8 +26,19 @@ extension MediaResource {
         }
         var request = originRequest
         request.demand = .download
-        let read = try await current().open(ReadRequest(range: nil, origin: request, storesOnlyWhole: true))
+        let read = try await current().open(
+            ReadRequest(range: nil, origin: request, storesOnlyWhole: true, content: .title))
+        if let objection = engine.objection(to: read.information, as: .title, at: url) {
+            read.cancel()
+            throw objection
+        }
         return WholeRead(read: read, obstacle: await obstacle(of: read))
+    }
+
+    /// Drops the stored response, because its bytes are not what was wanted.
+    package func drop() async {
+        guard let generation = engine.liveResource(key)?.liveGeneration else { return }
+        await engine.forget(generation, under: key)
     }
 
     /// Why not all of `read` is stored; `nil` while nothing prevents it.

@@ -2,6 +2,7 @@ import ArgumentParser
 import ByteRanges
 import Foundation
 import HTTPTypes
+import Primitives
 import Reprise
 import RepriseHTTPClient
 
@@ -11,8 +12,8 @@ struct Fetch: AsyncParsableCommand {
         abstract: "Download URLs into the cache; only what is missing is fetched.",
         discussion: """
             Stop it at any time: the next run goes on from there. Of a stream only the playlist is fetched: pin --download
-            takes its segments, and --first the beginning. A file that cannot be stored as a whole is not fetched,
-            unless --output names where to write it; the exit code is 74 in both cases.
+            takes its segments, and --first the beginning. A web page is an error. A file that cannot be stored as a whole
+            is not fetched, unless --output names where to write it; the exit code is 74 in both cases.
 
             Examples:
               reprise fetch https://example.com/film.mp4
@@ -121,6 +122,25 @@ struct Fetch: AsyncParsableCommand {
     private struct Destination: Sendable {
         let place: Output
         let file: OutputFile
+        private let hasBegun = Mutex(false)
+
+        init(place: Output, file: OutputFile) { (self.place, self.file) = (place, file) }
+
+        /// Writes `bytes`; throws if they are a playlist and the file is named as a film.
+        func append(_ bytes: [UInt8], of url: String) async throws {
+            let isFirst = hasBegun.withLock { hasBegun in
+                defer { hasBegun = true }
+                return !hasBegun
+            }
+            if isFirst, MediaContainer(extension: place.nameExtension) != nil, StreamText.begins(bytes) {
+                throw Failure.Reason(
+                    code: ExitCode(64), name: "\(RepriseError.Code.invalidArgument)",
+                    message: "\(URLText.name(of: url)) is a playlist and not a film, so nothing is written to "
+                        + "\(place.name). To have the film: reprise pin --download URL, then reprise export URL "
+                        + "--output \(place.name)")
+            }
+            try await file.append(bytes)
+        }
     }
 
     /// Fetches through the server that has the cache open; throws `error` if that is not why it could not be opened.
@@ -216,7 +236,9 @@ struct Fetch: AsyncParsableCommand {
             url: url, first: first?.text, fields: headers, body: output != nil, names: names)
         let outcome: FetchOperation.Outcome
         do {
-            outcome = try await access.perform(operation, shownBy: meter) { try await output?.file.append($0) }
+            outcome = try await access.perform(operation, shownBy: meter) { bytes in
+                try await output?.append(bytes, of: url)
+            }
             if let failure = outcome.failure { throw failure.reason }
             try output?.file.finish()
         } catch {
@@ -235,6 +257,10 @@ struct Fetch: AsyncParsableCommand {
         if let obstacle = outcome.obstacle, output == nil || access.storeProblem == nil {
             let written = output.map { "\($0.place.name) is complete, but " } ?? ""
             throw Failure.Reason.notStored("\(written)\(name) is not stored as a whole: \(obstacle)")
+        }
+        if outcome.isPlaylist == true, output == nil {
+            let advice = "To keep the show: reprise pin --download URL"
+            Terminal.error("reprise: \(name) is a playlist: the segments of its stream are not stored. \(advice)")
         }
         if json { return try Terminal.printJSON(meter.report("done")) }
         if let first, outcome.isEmpty != true, let count = outcome.fetchedBytes {

@@ -11,11 +11,12 @@ extension PlaylistPlanner {
         to information: ContentInformation?, beginning bytes: [UInt8]?, at url: ResourceURL
     ) -> RepriseError? {
         let type = MediaType(information?.mediaType)
-        guard isDeclaredStream(information, at: url), bytes.map({ PlaylistFormat(of: $0) == nil }) ?? true else {
-            return nil
+        guard isDeclaredStream(information, at: url) else {
+            return bytes.map(WebPage.begins) == true ? WebPage.objection(at: url) : nil
         }
+        guard bytes.map({ PlaylistFormat(of: $0) == nil }) ?? true else { return nil }
         let place = "in place of the playlist \(url.redacted)"
-        if type?.isNotice == true || Self.beginsPage(bytes ?? []) {
+        if type?.isNotice == true || WebPage.begins(bytes ?? []) {
             return .logIn(.notDownloadable, "The origin sent a page or an error \(place)")
         }
         guard let bytes else { return nil }
@@ -29,11 +30,5 @@ extension PlaylistPlanner {
         return RepriseError(
             .notDownloadable,
             "The origin sent something else \(place): it begins neither with #EXTM3U nor with an MPD.")
-    }
-
-    /// Whether a text begins as HTML does, whatever its media type is.
-    private static func beginsPage(_ bytes: [UInt8]) -> Bool {
-        let head = String(decoding: bytes.prefix(512), as: UTF8.self).lowercased().drop { $0.isWhitespace }
-        return head.hasPrefix("<!doctype html") || head.hasPrefix("<html")
     }
 }

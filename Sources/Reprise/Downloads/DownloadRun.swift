@@ -72,7 +72,11 @@ struct DownloadRun: Sendable {
         }
         guard let document = stream.document(fetched, from: stream.request.url) else { return }
         if count == 0 { old.withLock { $0[stream.key] = fetched } }
-        if let objection = stream.objection(to: fetched) { throw objection }
+        if let objection = stream.objection(to: fetched) {
+            // What was stored before stays: players may have it.
+            if count > 0 { try await first.drop() }
+            throw objection
+        }
         let loaded = Mutex<[CacheKey: LoadedPlaylist]>([
             stream.key: LoadedPlaylist(file: stream.first, byteCount: Int64(document.bytes.count))
         ])

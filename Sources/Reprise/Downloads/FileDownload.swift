@@ -9,7 +9,7 @@ struct FileDownload: Sendable {
     let engine: Engine
     /// What a playlist says about the file.
     var role: StreamRole?
-    /// What it must be, as a playlist says.
+    /// What it must be.
     var content: StreamContent?
     /// The bytes of it that are wanted; `nil` for all.
     var ranges: ByteRangeSet?
@@ -250,12 +250,18 @@ struct FileDownload: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Why a file with this metadata is not what a playlist says.
+    /// Why a file with this metadata is not what it must be.
     private func objection(to information: ContentInformation) -> RepriseError? {
-        content?.objection(to: information, at: request.url)
+        engine.objection(to: information, as: content, at: request.url)
     }
 
-    /// Drops a stored response that is something else than a playlist says, so that the origin is asked; returns why.
+    /// Drops the stored response, because its bytes are not what they must be.
+    func drop() async throws {
+        guard let generation = try engine.resource(key).liveGeneration(for: request) else { return }
+        await engine.forget(generation, under: key)
+    }
+
+    /// Drops a stored response that is something else than it must be, so that the origin is asked; returns why.
     @discardableResult private func forgetOther() async throws -> RepriseError? {
         guard content != nil, let generation = try await engine.resource(key).stored(for: request),
             let objection = objection(to: generation.information)

@@ -16,7 +16,7 @@ struct StreamFiles: Sendable {
     }
 
     /// The first file: the outermost playlist, or the only file there is.
-    var first: FileDownload { FileDownload(key: key, request: request, engine: engine) }
+    var first: FileDownload { FileDownload(key: key, request: request, engine: engine, content: .title) }
 
     /// The title that all files belong to.
     var title: TitleReference { TitleReference(key: key, url: request.url) }

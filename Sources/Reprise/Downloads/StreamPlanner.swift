@@ -14,8 +14,8 @@ package protocol StreamPlanner: Sendable {
     /// Whether a file that begins with `bytes` is a playlist.
     func beginsPlaylist(_ bytes: [UInt8]) -> Bool
 
-    /// Why a file is not the playlist of a stream that its name or its media type says it is; `nil` if it is one, or if
-    /// neither says so.
+    /// Why a file is not the playlist of a stream that its name or its media type says it is, or that it is a web page;
+    /// `nil` if it is one, or if neither says so.
     ///
     /// Without `information`, as of a file that is empty, only the name is known; without `bytes`, only the metadata.
     func objection(to information: ContentInformation?, beginning bytes: [UInt8]?, at url: ResourceURL) -> RepriseError?

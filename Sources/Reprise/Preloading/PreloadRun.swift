@@ -199,12 +199,16 @@ struct PreloadRun: Sendable {
         if isCut {
             let head = try await head(bytes)
             if let objection = planner.objection(to: read.information, beginning: head, at: stream.request.url) {
+                if count > 0 { try await stream.first.drop() }
                 throw objection
             }
             guard planner.beginsPlaylist(head) else { return nil }
             fetched = try await stream.first.fetch(returningUpTo: stream.textLimit) { _ in }
         }
-        if let objection = stream.objection(to: fetched) { throw objection }
+        if let objection = stream.objection(to: fetched) {
+            if count > 0 { try await stream.first.drop() }
+            throw objection
+        }
         guard planner.beginsPlaylist(fetched.bytes ?? []) else { return nil }
         return stream.document(fetched, from: stream.request.url).map { ($0, fetched) }
     }

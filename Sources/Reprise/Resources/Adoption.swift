@@ -65,13 +65,13 @@ struct Adoption: Sendable {
         try MediaRead(judged, resource: resource, wanted: wanted)
     }
 
-    /// Whether the response is what a playlist says that the resource is.
+    /// Whether the response is what the resource must be.
     private func isExpected(at placement: BodyPlacement) -> Bool {
-        guard let content = wanted.content else { return true }
+        guard wanted.content != nil else { return true }
         let information = ContentInformation(
             response: judged.response.head, completeLength: placement.completeLength,
             rangesSupported: placement.rangesSupported)
-        return content.objection(to: information, at: wanted.origin.url) == nil
+        return engine.objection(to: information, as: wanted.content, at: wanted.origin.url) == nil
     }
 
     /// Whether a representation of `length` bytes is stored; reports why if it isn't.

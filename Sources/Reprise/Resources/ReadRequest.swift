@@ -31,7 +31,7 @@ struct ReadRequest: Sendable {
     var isCounted = true
     /// What a playlist says about the resource, for a response that is stored.
     var role: StreamRole?
-    /// What a playlist says that it is: a response with something else is not stored.
+    /// What it must be: a response with something else is not stored.
     var content: StreamContent?
     /// The titles that the resource is a file of, for a response that is stored.
     var titles: [TitleReference] = []

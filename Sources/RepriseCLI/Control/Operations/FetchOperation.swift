@@ -26,6 +26,8 @@ struct FetchOperation: ControlOperation {
         var isEmpty: Bool?
         /// Why not all of it is stored, although all of it was read for its bytes.
         var obstacle: String?
+        /// Whether it is the playlist of a stream, whose other files were not fetched.
+        var isPlaylist: Bool?
         /// Why nothing more was done.
         var failure: FailedTransfer?
     }
@@ -54,8 +56,9 @@ struct FetchOperation: ControlOperation {
                 let isEmpty = count == 0 ? await resource.storedProgress().ranges.isEmpty : false
                 return Outcome(progress: teller.report, fetchedBytes: count, isEmpty: isEmpty)
             }
-            let obstacle = try await transfer.run(telling: teller, into: self.body == true ? body : nil)
-            return Outcome(progress: teller.report, obstacle: obstacle?.advice)
+            let end = try await transfer.run(telling: teller, into: self.body == true ? body : nil)
+            return Outcome(
+                progress: teller.report, obstacle: end.obstacle?.advice, isPlaylist: end.isPlaylist ? true : nil)
         } catch let reason as Failure.Reason {
             return Outcome(progress: teller.report, failure: FailedTransfer(reason))
         } catch let error as RepriseError where error.obstacle == .offline {
@@ -88,10 +91,19 @@ private struct Transfer: Sendable {
     /// A body whose length is not known is compared with the limits after so many bytes each.
     private static let judgedBytes: Int64 = 1 << 20
 
-    /// Fetches what is missing; returns why not all of it is stored, or `nil` if all of it is.
+    /// How a transfer has ended.
+    struct End {
+        /// Why not all of it is stored; `nil` if all of it is.
+        var obstacle: StorageObstacle?
+        /// Whether it is the playlist of a stream.
+        var isPlaylist = false
+    }
+
+    /// Fetches what is missing.
     ///
-    /// Without `sink` it ends as soon as that is known: nothing else wants the bytes.
-    func run(telling teller: TransferTeller, into sink: Sink?) async throws -> StorageObstacle? {
+    /// Without `sink` it ends as soon as it is known that not all of it can be stored: nothing else wants the bytes.
+    /// Throws for a web page.
+    func run(telling teller: TransferTeller, into sink: Sink?) async throws -> End {
         try await waitForHours(telling: teller)
         let before = await resource.storedProgress().ranges.byteCount
         let whole = try await resource.readWhole()
@@ -103,16 +115,30 @@ private struct Transfer: Sendable {
         if read.isOfEmptyFile {
             teller.begin(total: 0, stored: 0)
             while try await read.next() != nil {}
-            return nil
+            return End()
         }
         teller.begin(total: read.count, stored: whole.obstacle == nil ? stored : 0)
-        var obstacle = whole.obstacle
+        var (obstacle, isPlaylist) = (whole.obstacle, false)
         var (bytes, judged): (Int64, Int64) = (0, 0)
         while true {
             if let obstacle, sink == nil {
                 throw Failure.Reason.notStored("\(name) cannot be stored as a whole: \(obstacle.advice)")
             }
-            guard let count = try await step(read, telling: teller, into: sink) else { break }
+            let count: Int
+            if bytes == 0 {
+                guard let first = try await self.first(of: read, telling: teller) else { break }
+                guard !WebPage.begins(first) else {
+                    read.cancel()
+                    if stored == 0 { await resource.drop() }
+                    throw WebPage.objection(at: resource.url)
+                }
+                isPlaylist = StreamText.begins(first)
+                try await sink?(first)
+                count = first.count
+            } else {
+                guard let next = try await step(read, telling: teller, into: sink) else { break }
+                count = next
+            }
             bytes += Int64(count)
             teller.note(bytes: bytes, fromStore: read.servedBytes(from: .store))
             if obstacle == nil { obstacle = await resource.obstacle(of: read) }
@@ -125,7 +151,7 @@ private struct Transfer: Sendable {
             obstacle = await resource.obstacle(toStoring: bytes) ?? .store(reason: "parts of it were evicted.")
         }
         if obstacle == nil { obstacle = await resource.loss() }
-        return obstacle
+        return End(obstacle: obstacle, isPlaylist: isPlaylist)
     }
 
     /// Waits until something may be downloaded: what is not read is not fetched far ahead.
@@ -134,6 +160,12 @@ private struct Transfer: Sendable {
         teller.wait(because: reason)
         try await downloads.waitUntilOpen()
         teller.wait(because: nil)
+    }
+
+    /// The first piece, which shows what it is; `nil` if there is none.
+    private func first(of read: MediaRead, telling teller: TransferTeller) async throws -> [UInt8]? {
+        try await waitForHours(telling: teller)
+        return try await read.nextBytes()
     }
 
     /// Takes the next piece, and hands it on if its bytes are wanted; returns its length, or `nil` at the end.
