@@ -100,12 +100,14 @@ import Testing
     /// What lines about the progress have, and no others.
     private static let progress = ["  connecting to ", "/s  ", "  stalled for ", "\"state\":\"progress\""]
 
-    /// `text` without what differs between two caches, and when an index is open: its log is a part of its size.
+    /// `text` without what differs between two caches, and over time: of an open index its log is a part of its size.
     private static func comparable(_ text: String, _ directory: TemporaryDirectory) -> String {
         text.replacingOccurrences(of: directory.path, with: "DIRECTORY")
             .replacing(/"lastUsed":[0-9.]+/, with: "\"lastUsed\":TIME")
             .replacing(/until [0-9]+-[0-9]+-[0-9]+ [0-9]+:[0-9]+/, with: "until TIME")
             .replacing(/index: [0-9.]+ kB/, with: "index: SIZE")
+            .replacing(/free on the disk: [0-9.]+ [kMGT]?B/, with: "free on the disk: SIZE")
+            .replacing(/"freeBytes":[0-9]+/, with: "\"freeBytes\":SIZE")
             .replacing(/"seconds":[-0-9.e]+/, with: "\"seconds\":TIME")
             // On a busy machine a file may take so long that its progress is shown.
             .split(separator: "\n", omittingEmptySubsequences: false)
