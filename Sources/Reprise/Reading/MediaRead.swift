@@ -406,7 +406,9 @@ public final class MediaRead: AsyncSequence, Sendable {
 
     private func next(of stream: DirectStream) async throws -> (any ByteChunk)? {
         let (precedence, pace, authority) = (resource.engine.precedence, resource.engine.pace, request.url.authority)
-        let claim = await pace.admit(RequestInterest(request.demand))
+        let interest = RequestInterest(request.demand)
+        defer { withExtendedLifetime(interest) {} }
+        let claim = await pace.admit(interest)
         precedence.readerWaits(request.demand, at: authority)
         defer { precedence.readerGoesOn(request.demand, at: authority) }
         return try await pace.settling(claim) { try await stream.next() }
