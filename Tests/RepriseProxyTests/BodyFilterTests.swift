@@ -12,11 +12,11 @@ import Testing
     /// Edits lists of type `text/x-list`: `go URL` becomes a link through the proxy.
     private struct Links: BodyFilter, BodyEditor {
         var maximumLength = 1000
-        var looksFirst = false
+        var looksFirst = true
 
         func editor(of information: ContentInformation, at url: ResourceURL) -> (any BodyEditor)? {
             guard information.mediaType == "text/x-list" else { return nil }
-            return Links(maximumLength: maximumLength, looksFirst: !information.generation.isEmpty)
+            return Links(maximumLength: maximumLength, looksFirst: looksFirst && !information.generation.isEmpty)
         }
 
         func accepts(_ beginning: [UInt8], of information: ContentInformation) -> Bool? {
@@ -112,7 +112,8 @@ import Testing
 
     @Test("ranges are of the text (RFC 9110 §14.2)", arguments: [false, true])
     func ranges(isStored: Bool) async throws {
-        try await Site.run { site async throws in
+        // A body whose beginning has not arrived is looked at no more: that would cost a request.
+        try await Site.run(Links(looksFirst: isStored)) { site async throws in
             let text = site.publish(Self.list)
             if isStored { _ = try await site.get() }
             let part = try await site.get("Range: bytes=6-40")
