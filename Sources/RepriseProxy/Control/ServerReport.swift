@@ -19,7 +19,7 @@ package struct ServerReport: Codable, Sendable {
         directory = isLocal ? service.cache.directory : nil
         address = isLocal ? service.address : nil
         needsToken = isLocal ? service.configuration.hasTokens : nil
-        tokens = isLocal ? service.tokens?.current.texts.map(Self.digest(of:)).sorted() : nil
+        tokens = isLocal ? service.tokens?.current.texts.texts.map(Self.digest(of:)).sorted() : nil
         operations =
             service.configuration.controlOperations.map { $0.name }
             + (service.configuration.logLevel == nil ? [] : [LogLevelCommand.name])
