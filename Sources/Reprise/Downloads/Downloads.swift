@@ -33,6 +33,8 @@ public final class Downloads: Sendable {
         case begin(Promise<Void>)
         /// Say what becomes of transfers in the background.
         case transfers(@Sendable (DownloadTransfers) -> Void)
+        /// Report that a download is done.
+        case reportDone(CacheKey)
         /// Signal the listeners.
         case signal
     }
@@ -413,6 +415,7 @@ public final class Downloads: Sendable {
         case .cancel(let task): task.cancel()
         case .begin(let turn): turn.fulfill()
         case .transfers(let step): if let transfers { step(transfers) }
+        case .reportDone(let key): engine?.reporter.tell(.downloadEnded(key, error: nil))
         case .signal: board.changed(Self.signal)
         }
     }
@@ -480,6 +483,7 @@ public final class Downloads: Sendable {
         let stored = item.flatMap { storedBytes(of: $0) }
         let (now, taken) = (clock.elapsed(), engine?.takenRoom ?? .max)
         var isNews = false
+        let reported = Promise<Void>()
         update { state, effects in
             if let stream = state.figures.stream(key) {
                 state.queue.note(key, storedBytes: stream.storedBytes, completeLength: stream.completeLength)
@@ -487,10 +491,17 @@ public final class Downloads: Sendable {
                 state.queue.note(key, storedBytes: stored.0, completeLength: stored.1)
             }
             isNews = state.figures.end(run, of: key, with: ending)
+            // Before the next download begins, so that the events of both come in their order.
+            if isNews, case .done = ending, item?.lastError == nil {
+                effects.append(.reportDone(key))
+                isNews = false
+            }
+            effects.append(.begin(reported))
             let following = state.queue.end(run, of: key, with: ending, at: now, taken: taken)
             effects.append(.transfers { [phase = state.item(key)?.phase] in $0.settle(key, in: phase) })
             return following
         }
+        await reported.value
         await recordFailure(of: key, before: item?.lastError)
         if isNews {
             var error: RepriseError?
