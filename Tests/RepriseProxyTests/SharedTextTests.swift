@@ -103,12 +103,13 @@ import Testing
             Self.publish(list, at: "/l.m3u8", on: proxy, control: control)
             let text = try await proxy.get("/l.m3u8").body
             await eventually { proxy.server.heldTextBytes == 0 }
-            let clients = try await Self.clients(5, for: "/l.m3u8", of: proxy)
+            var clients = try await Self.clients(5, for: "/l.m3u8", of: proxy)
             for client in clients { #expect(try await client.head().status == 200) }
             #expect(proxy.server.answersUnderWay == 5)
             await eventually { proxy.server.heldTextBytes == text.count }
-            #expect(try await clients[0].body(text.count) == text)
-            for client in clients { client.disconnect() }
+            #expect(try await clients[0].body(20_000) == Array(text.prefix(20_000)))
+            // Bytes that were not read reset the connections; a mere end of their requests would not end the answers.
+            clients = []
             await proxy.becomeIdle()
             await eventually { proxy.server.heldTextBytes == 0 }
         }
