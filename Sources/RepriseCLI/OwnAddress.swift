@@ -1,8 +1,8 @@
 import Reprise
 import RepriseProxy
 
-/// Recognizes addresses of the user's own server, such as `http://127.0.0.1:8090/TOKEN/https/example.com/film.mp4`, which
-/// people copy from their player.
+/// Recognizes addresses of the user's own server, which people copy from their player, such as
+/// `http://127.0.0.1:8090/TOKEN/https/example.com/film.mp4`.
 struct OwnAddress {
     /// What the server that has the cache says of itself; `nil` if none runs.
     let server: ServerReport?
