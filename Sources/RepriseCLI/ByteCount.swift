@@ -49,3 +49,28 @@ struct ByteCount: Measure, Sendable, Equatable, CustomStringConvertible {
     /// `value` with so many digits after the point, without Foundation's locale.
     static func fixed(_ value: Double, digits: Int) -> String { ByteText.fixed(value, digits: digits) }
 }
+
+/// A value with a unit on the command line.
+protocol Measure: ExpressibleByArgument {
+    /// What follows the name of an option to say which texts it takes: "takes a size with its unit, …"
+    static var rule: String { get }
+}
+
+extension Measure {
+    /// The value that `text` says, for an option; throws what the option takes.
+    @Sendable static func read(_ text: String) throws(ValidationError) -> Self {
+        guard let value = Self(argument: text) else { throw ValidationError("it \(rule)") }
+        return value
+    }
+}
+
+/// How full a cache is, such as `13.0 MB of 2.00 GB stored, 31.2 GB free on the disk`.
+struct StoredRoom: CustomStringConvertible {
+    let storedBytes, limit: Int64
+    /// Of the disk; `nil` if that is not known.
+    let freeBytes: Int64?
+
+    var description: String { "\(ByteCount(storedBytes)) of \(ByteCount(limit)) stored\(free)" }
+
+    private var free: String { freeBytes.map { ", \(ByteCount($0)) free on the disk" } ?? "" }
+}

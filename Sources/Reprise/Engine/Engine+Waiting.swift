@@ -1,6 +1,6 @@
 /// Readers wait for fetches only as long as an origin may take.
 extension Engine {
-    /// Longest time that a fetch which readers wait for may make no progress.
+    /// Longest time without progress of a fetch with waiting readers.
     ///
     /// An origin may take 30 s for a place in the queue, 10 s to connect, and 30 s to answer or between two pieces. A
     /// parent asks others in turn, and may take twice as long.

@@ -7,7 +7,7 @@ import Reprise
 /// The answer to a GET or HEAD with a text in place of the body: the body is gathered, edited, and judged as a
 /// representation of its own.
 ///
-/// To look at a body costs no request: its bytes stay in the read that brought them.
+/// Looking at a body costs no request: its bytes stay in the read that brought them.
 struct EditedAnswer {
     /// Number of bytes after which a body that the editor cannot judge is left alone.
     private static let beginning = 4096

@@ -25,7 +25,7 @@ final class MemoryBudget: Sendable {
     /// Claims `count` bytes more for something that holds `held`; false, with nothing claimed, if it would then hold
     /// more than is left for all others.
     ///
-    /// So what is large is refused while there is still room for what is small.
+    /// Large claims are refused while there is still room for small ones.
     func claim(_ count: Int, beside held: Int) -> Bool {
         self.held.withLock { all in
             guard held + count <= limit - all - count else { return false }
