@@ -6,8 +6,8 @@
 /// may change the state itself. Three things follow for the owner:
 ///
 /// - An effect may be performed by another thread, after ``update(performing:_:)`` has returned.
-/// - The state may have changed by then. Anything that must change together with a decision belongs in the state. An effect
-///   takes what it needs from the state when it is decided, and does not look at the state again.
+/// - The state may have changed by then. Anything that must change together with a decision belongs in the state. An
+///   effect takes what it needs from the state when it is decided, and does not look at the state again.
 /// - Effects hold up those behind them. They resume, cancel, signal or begin something, and never block.
 ///
 /// A change without effects costs no more than a ``Mutex``.

@@ -199,3 +199,13 @@ extension PlaylistPlanner {
         .notDownloadable,
         "The stream is protected (DRM): only the player's system can get its keys, and keep them for offline play.")
 }
+
+extension PlaylistPlanner {
+    package func storedStream(
+        _ title: Title, in inspector: CacheInspector, policy: CacheKeyPolicy
+    ) throws -> StoredStream? {
+        let stored = try StoredTitle(title, inspector, policy: policy)
+        guard stored.outline != nil || title.isStream else { return nil }
+        return StoredStream(share: stored.share, isComplete: stored.isComplete, fileCount: stored.fileCount)
+    }
+}
