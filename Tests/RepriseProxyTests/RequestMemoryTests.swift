@@ -173,11 +173,13 @@ import Testing
         rules.trimmed(Sight(used: 20 << 20, unused: 300 << 20, resident: 50 << 20))
         #expect(!rules.mustTrim(Sight(used: 20 << 20, unused: 300 << 20, resident: 55 << 20)), "it was trimmed")
         #expect(rules.mustTrim(Sight(used: 20 << 20, unused: 300 << 20, resident: 66 << 20)))
+        rules.trimmed(Sight(used: 200 << 20, unused: 100 << 20, resident: 230 << 20))
+        #expect(rules.mustTrim(Sight(used: 20 << 20, unused: 280 << 20, resident: 230 << 20)), "the load fell later")
     }
 
     @Test func theHeapIsLookedAtNowAndThen() {
         var rules = HeapUpkeep.Rules()
-        let due = [0, 5, 9, 10, 15, 19, 20, 100].map { rules.isDue(at: .seconds($0)) }
+        let due = [0, 500, 900, 1000, 1500, 1900, 2000, 9000].map { rules.isDue(at: .milliseconds($0)) }
         #expect(due == [true, false, false, true, false, false, true, true])
     }
 

@@ -189,11 +189,19 @@ import Testing
         }
     }
 
+    @Test func thoseWhoAskATableAtTheSameTimeGetTheSame() async {
+        let table = WeakTable<Int, Token>()
+        let tokens = await withTaskGroup(of: Token.self) { group in
+            for _ in 0..<64 { group.addTask { table.value(for: 1, where: { _ in true }) { Token() } } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(Set(tokens.map(ObjectIdentifier.init)).count == 1)
+    }
+
     @Test func aTableForgetsWhatNothingElseRetains() {
         let table = WeakTable<Int, Token>()
-        let kept = Token()
-        table[0] = kept
-        for number in 1..<10_000 { table[number] = Token() }
+        let kept = table.value(for: 0, where: { _ in true }) { Token() }
+        for number in 1..<10_000 { _ = table.value(for: number, where: { _ in true }) { Token() } }
         #expect(table[0] === kept)
         #expect(table[1] == nil)
         #expect(table.count < 200)

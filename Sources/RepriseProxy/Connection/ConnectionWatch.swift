@@ -47,7 +47,7 @@ final class ConnectionWatch {
         handlers[ObjectIdentifier(handler)] = nil
         guard handlers.isEmpty else { return }
         timer?.cancel()
-        timer = loop.assumeIsolated().scheduleTask(in: TimeAmount(HeapUpkeep.Rules.interval)) { [weak self] in
+        timer = loop.assumeIsolated().scheduleTask(in: TimeAmount(HeapUpkeep.patience)) { [weak self] in
             self?.look()
         }
     }

@@ -18,13 +18,15 @@ final class HeapUpkeep: Sendable {
     /// The rules, without a clock and a heap.
     struct Rules: Sendable {
         /// Shortest time between two looks.
-        static let interval = Duration.seconds(10)
+        ///
+        /// A crowd of refused clients leaves hundreds of megabytes within seconds.
+        static let interval = Duration.seconds(1)
         /// Fewer free bytes than this are kept.
         static let worthwhile = 16 << 20
 
         private var lastLook: Duration?
-        /// What was resident after the last trim: the C library counts trimmed bytes as free, too.
-        private var resident = 0
+        /// Resident memory beside the heap's used bytes after the last trim: the C library counts trimmed bytes as free.
+        private var rest = 0
 
         /// Whether it is time for a look; if so, it counts as done.
         mutating func isDue(at now: Duration) -> Bool {
@@ -33,15 +35,18 @@ final class HeapUpkeep: Sendable {
             return true
         }
 
-        /// Whether enough is free, compared with what is in use and with what was left the last time.
+        /// Whether enough is free, compared with what is in use and with what the last trim left.
         func mustTrim(_ sight: Sight) -> Bool {
             sight.unused >= Self.worthwhile && sight.unused >= sight.used / 2
-                && sight.resident >= resident + Self.worthwhile
+                && sight.resident - sight.used >= rest + Self.worthwhile
         }
 
-        /// Notes what is resident after a trim.
-        mutating func trimmed(_ sight: Sight) { resident = sight.resident }
+        /// Notes what is left after a trim.
+        mutating func trimmed(_ sight: Sight) { rest = sight.resident - sight.used }
     }
+
+    /// Time between the last connection's end and the last look.
+    static let patience = Duration.seconds(10)
 
     private let clock: CacheClock
     private let queue = DispatchQueue(label: "reprise.heap", qos: .utility)

@@ -131,11 +131,10 @@ final class SharedTexts: Sendable {
     /// `bytes` as they are held for all answers that send the same.
     func held(_ bytes: [UInt8]) throws -> HeldBytes {
         let checksum = bytes.withUnsafeBytes { XXHash64.checksum(of: $0) }
-        if let held = texts[checksum], held.bytes == bytes { return held }
-        guard budget.claim(bytes.count, beside: 0) else { throw Overfull() }
-        let held = HeldBytes(bytes, claimedFrom: budget)
-        texts[checksum] = held
-        return held
+        return try texts.value(for: checksum, where: { $0.bytes == bytes }) {
+            guard budget.claim(bytes.count, beside: 0) else { throw Overfull() }
+            return HeldBytes(bytes, claimedFrom: budget)
+        }
     }
 
     /// All bytes of `read`; `nil` if they are more than `most`, all of which it still delivers then.

@@ -93,15 +93,21 @@ final class WeakTable<Key: Hashable & Sendable, Value: AnyObject & Sendable>: Se
     /// Number of entries, those of released objects included.
     var count: Int { state.withLock { $0.entries.count } }
 
-    subscript(key: Key) -> Value? {
-        get { state.withLock { $0.entries[key]?.value } }
-        set {
-            state.withLock { state in
-                state.entries[key] = Entry(value: newValue)
-                guard state.entries.count >= state.full else { return }
+    subscript(key: Key) -> Value? { state.withLock { $0.entries[key]?.value } }
+
+    /// The object for `key` if `isSame` holds for it, otherwise the one that `make` returns, which takes its place.
+    ///
+    /// Both run under the lock, so that callers at the same time get the same object.
+    func value(for key: Key, where isSame: (Value) -> Bool, make: () throws -> Value) rethrows -> Value {
+        try state.withLock { state in
+            if let value = state.entries[key]?.value, isSame(value) { return value }
+            let value = try make()
+            state.entries[key] = Entry(value: value)
+            if state.entries.count >= state.full {
                 state.entries = state.entries.filter { $0.value.value != nil }
                 state.full = max(64, 2 * state.entries.count)
             }
+            return value
         }
     }
 }
