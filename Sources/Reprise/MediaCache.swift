@@ -26,8 +26,10 @@ public final class MediaCache: Sendable {
         downloads = Downloads(engine: engine)
         preloads = Preloads(engine: engine)
         upkeep = Upkeep(engine: engine)
-        engine.whenBytesGo.withLock { listener in
-            listener = { [weak preloads] keys, byEviction in preloads?.lose(keys, byEviction: byEviction) }
+        engine.removalListener.withLock { listener in
+            listener = RemovalListener { [weak preloads] keys, byEviction in
+                preloads?.lose(keys, byEviction: byEviction)
+            }
         }
     }
 

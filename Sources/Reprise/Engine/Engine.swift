@@ -35,8 +35,8 @@ final class Engine: Sendable {
     /// Keeps loads of a key out while its entry is being removed; a key is closed before another live resource for it
     /// can be made.
     let removals = Barrier<CacheKey>()
-    /// Called with the keys of entries of which bytes have gone, and whether they were evicted; set once.
-    let whenBytesGo = Mutex<(@Sendable (_ keys: Set<CacheKey>, _ byEviction: Bool) -> Void)?>(nil)
+    /// Learns about removed bytes; set once.
+    let removalListener = Mutex<RemovalListener?>(nil)
     /// Fetches that run, those of replaced and removed generations too.
     let fetchesUnderWay = Mutex(0)
 
@@ -320,4 +320,9 @@ final class Engine: Sendable {
             throw error
         }
     }
+}
+
+/// Called with the keys of entries that lost bytes, and whether these were evicted.
+struct RemovalListener: Sendable {
+    let call: @Sendable (_ keys: Set<CacheKey>, _ byEviction: Bool) -> Void
 }

@@ -125,8 +125,7 @@ extension Engine {
     /// Tells that bytes of the entries under `keys` have gone.
     func noteGone(_ keys: [CacheKey], byEviction: Bool) {
         guard !keys.isEmpty else { return }
-        let tell = whenBytesGo.withLock { $0 }
-        tell?(Set(keys), byEviction)
+        removalListener.withLock { $0 }?.call(Set(keys), byEviction)
     }
 
     /// Takes `candidates` out of the table, each with what is live of it; those that stay are in use.

@@ -25,7 +25,9 @@ final class HeapUpkeep: Sendable {
         static let worthwhile = 16 << 20
 
         private var lastLook: Duration?
-        /// Resident memory beside the heap's used bytes after the last trim: the C library counts trimmed bytes as free.
+        /// Resident memory beside the heap's used bytes after the last trim.
+        ///
+        /// The C library counts trimmed bytes as free.
         private var rest = 0
 
         /// Whether it is time for a look; if so, it counts as done.

@@ -167,4 +167,21 @@ import Testing
             #expect(try await bench.cache.entries().count == Recorder.mostWaiting + 1)
         }
     }
+
+    /// A function in a generic container is wrapped again by each access.
+    @Test func theListenerIsCalledAtTheSameDepthAfterManyRemovals() async throws {
+        let addresses = Mutex<Set<UInt>>([])
+        try await Bench.run { bench async throws in
+            let engine = bench.cache.engine
+            engine.removalListener.withLock { listener in
+                listener = RemovalListener { _, _ in
+                    var local = 0
+                    let address = withUnsafeMutablePointer(to: &local) { UInt(bitPattern: $0) }
+                    addresses.withLock { _ = $0.insert(address) }
+                }
+            }
+            for _ in 0..<100 { engine.noteGone([CacheKey("a")], byEviction: true) }
+        }
+        #expect(addresses.withLock { $0.count } == 1)
+    }
 }
