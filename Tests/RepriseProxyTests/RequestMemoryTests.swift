@@ -160,6 +160,16 @@ import Testing
         #expect(parser.heldBytes == 0)
     }
 
+    @Test("a connection keeps a small buffer for its next read, however much it has received")
+    func receiving() {
+        var allocator = SocketOptions.receiveAllocator
+        for _ in 0..<100 {
+            let buffer = allocator.buffer(allocator: ByteBufferAllocator())
+            #expect(buffer.capacity <= 8192)
+            _ = allocator.record(actualReadBytes: buffer.capacity)
+        }
+    }
+
     // MARK: - The heap
 
     @Test func theHeapIsTrimmedWhenMuchOfItBecameFree() {

@@ -51,6 +51,7 @@ struct ControlSocket: Sendable {
             .serverChannelOption(.backlog, value: 64)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelOption(.maxMessagesPerRead, value: 1)
+            .childChannelOption(.recvAllocator, value: SocketOptions.receiveAllocator)
             .childChannelOption(.writeBufferWaterMark, value: .init(low: 1, high: 1))
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
