@@ -213,6 +213,9 @@ public final class MediaCache: Sendable {
     /// Records of entries, titles and pins that were read from the index since the cache was opened.
     package var readRecordCount: Int { engine.store?.index.codec.decoded.withLock { $0 } ?? 0 }
 
+    /// Reads of the index since the cache was opened; one read may look up many keys.
+    package var indexReadCount: Int { engine.store?.index.database.reads.withLock { $0 } ?? 0 }
+
     /// Whether nothing is being read, fetched or opened.
     package var isIdle: Bool { engine.isIdle }
 

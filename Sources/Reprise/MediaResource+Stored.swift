@@ -17,7 +17,22 @@ extension MediaResource {
     /// If the index cannot be read, nothing counts as stored. `fields` as in ``storedInMemory(fields:)``.
     public func stored(fields extra: HTTPFields = [:]) async -> StoredContent? {
         if let content = storedInMemory(fields: extra) { return content }
-        return await withTaskExecutorPreference(DiskExecutor.shared) { recorded(for: request(extra)) }
+        return await withTaskExecutorPreference(DiskExecutor.shared) { Self.recorded([self], fields: extra)[0] }
+    }
+
+    /// The stored responses of `resources`, which are of one cache, in their order: those that are not in memory from
+    /// one read of the index.
+    ///
+    /// If the index cannot be read, nothing in it counts as stored.
+    package static func stored(_ resources: [MediaResource]) async -> [StoredContent?] {
+        var contents = resources.map { $0.storedInMemory() }
+        let rest = contents.indices.filter { contents[$0] == nil }
+        guard !rest.isEmpty else { return contents }
+        let recorded = await withTaskExecutorPreference(DiskExecutor.shared) {
+            Self.recorded(rest.map { resources[$0] }, fields: [:])
+        }
+        for (index, content) in zip(rest, recorded) { contents[index] = content }
+        return contents
     }
 
     /// The stored response that answers a request with these fields, loaded from the index if it is not in memory, so
@@ -70,17 +85,24 @@ extension MediaResource {
         engine.liveResource(key)?.knowsWhatIsStored ?? false
     }
 
-    /// Looks up in the index what answers `request`, unless memory has it; waits for the disk.
-    private func recorded(for request: OriginRequest) -> StoredContent? {
-        guard let store = engine.store, !isKnownInMemory(key) else { return nil }
+    /// Looks up in the index what answers requests with `fields` for `resources`, which are of one cache, unless memory
+    /// has it; waits for the disk.
+    private static func recorded(_ resources: [MediaResource], fields: HTTPFields) -> [StoredContent?] {
+        let unknown = resources.indices.filter { !resources[$0].isKnownInMemory(resources[$0].key) }
+        var contents = [StoredContent?](repeating: nil, count: resources.count)
+        guard let first = unknown.first.map({ resources[$0] }), let store = first.engine.store else { return contents }
         do throws(RepriseError) {
-            let vary = try store.index.vary(of: key)
-            let selected = vary.map { key.variant(by: $0, for: request) } ?? key
-            guard !isKnownInMemory(selected) else { return nil }
-            return try store.index.generation(for: selected).map { StoredContent($0) }
+            let found = try store.index.generations(for: unknown.map { resources[$0].key }) { index, vary in
+                let resource = resources[unknown[index]]
+                return resource.key.variant(by: vary, for: resource.request(fields))
+            }
+            for case (let index, let generation?) in zip(unknown, found)
+            where !first.isKnownInMemory(generation.record.key) {
+                contents[index] = StoredContent(generation)
+            }
         } catch {
-            engine.reporter.tell(.storeBypassed(key, reason: error.explanation))
-            return nil
+            first.engine.reporter.tell(.storeBypassed(first.key, reason: error.explanation))
         }
+        return contents
     }
 }

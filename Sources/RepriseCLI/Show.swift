@@ -42,7 +42,8 @@ struct Show: AsyncParsableCommand {
                 return try show(rest)
             }
             let stored = try inspector.storedRanges(of: entry)
-            let stream = StreamOutline(entry, in: try StoredFiles(inspector, policy: names.policy))
+            let files = try StoredFiles(inspector, policy: names.policy, title: entry.key)
+            let stream = StreamOutline(entry, in: files)
             if json {
                 var report = EntryReport(entry, spans: stored.map { [$0.lowerBound, $0.upperBound] })
                 report.stream = stream.map { StreamReport($0) }

@@ -128,7 +128,7 @@ package struct PlaylistPlanner: StreamPlanner {
 
 extension LinkKind {
     /// Whether a multivariant playlist names a media playlist by it.
-    fileprivate var leadsToMediaPlaylist: Bool {
+    var leadsToMediaPlaylist: Bool {
         [.variant, .rendition, .iFrameVariant, .imageVariant].contains(self)
     }
 }

@@ -41,8 +41,9 @@ extension Download {
             let first = try document(url)
             let named = try await PlaylistPlanner().files(of: first, selection: selection, load: document)
             guard let named else { return nil }
+            let stored = files.entries(at: named.map(\.url), in: key.partition)
             for file in named {
-                guard let entry = files.entry(at: file.url, in: key.partition),
+                guard let entry = stored[file.url],
                     file.content.objection(to: entry.information, at: file.url) == nil
                 else {
                     missing += 1

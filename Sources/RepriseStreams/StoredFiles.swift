@@ -8,7 +8,7 @@ package struct StoredFiles {
     private let inspector: CacheInspector
     private var policy: CacheKeyPolicy
     private let byKey: [String: CacheEntry]
-    /// Whether the other files are looked up one by one.
+    /// Whether other files are looked up in the index.
     private let looksUp: Bool
     /// Of a map that claims to be longer, this many bytes are read.
     private static let longestMap: Int64 = 1 << 20
@@ -21,7 +21,7 @@ package struct StoredFiles {
     }
 
     /// The same, of which only the files of the title of `key` are in memory.
-    init(_ inspector: CacheInspector, policy: CacheKeyPolicy, title key: CacheKey) throws(RepriseError) {
+    package init(_ inspector: CacheInspector, policy: CacheKeyPolicy, title key: CacheKey) throws(RepriseError) {
         self.init(inspector, policy: policy, loaded: try inspector.entries(ofTitle: key))
     }
 
@@ -50,15 +50,61 @@ package struct StoredFiles {
 
     /// The file stored for `url` in a partition.
     package func entry(at url: ResourceURL, in partition: String? = nil) -> CacheEntry? {
-        let key = policy.key(for: url).inPartition(partition)
-        if let entry = byKey[key.text] { return entry }
+        entries(at: [url], in: partition)[url]
+    }
+
+    /// The files stored for `urls` in a partition; those that are not in memory are looked up in one read of the index.
+    func entries(at urls: some Sequence<ResourceURL>, in partition: String?) -> [ResourceURL: CacheEntry] {
+        var (found, missing) = ([ResourceURL: CacheEntry](), [String: [ResourceURL]]())
+        for url in Set(urls) {
+            let key = policy.key(for: url).inPartition(partition)
+            if let entry = byKey[key.text] {
+                found[url] = entry
+            } else if looksUp {
+                missing[key.text, default: []].append(url)
+            }
+        }
+        guard !missing.isEmpty else { return found }
         // What cannot be read counts as not stored, as everywhere.
-        return looksUp ? (try? inspector.entries(of: key))?.first : nil
+        for entry in (try? inspector.entries(of: missing.keys.map { CacheKey($0) })) ?? [] {
+            for url in missing[Self.resource(entry.key)] ?? [] where found[url] == nil { found[url] = entry }
+        }
+        return found
     }
 
     /// The entry under `key`; `nil` if there is none.
     func entry(under key: CacheKey) throws(RepriseError) -> CacheEntry? {
         try inspector.entries(of: key).first { $0.key == key }
+    }
+
+    /// The playlist of `entry`, and what its links are relative to; `nil` if it is incomplete, cannot be a playlist, or
+    /// cannot be read.
+    ///
+    /// It imports `variables` from the playlist that names it. Throws ``PlaylistError`` if the text is not read to its
+    /// end. Both are remembered.
+    func playlist(
+        of entry: CacheEntry, importing variables: Variables? = nil
+    ) throws(PlaylistError) -> (playlist: Playlist, base: URIReference)? {
+        let context = Self.context(of: entry, importing: variables)
+        let base = context.url ?? URIReference("")
+        let key = Self.key(of: entry, context)
+        if let known = RememberedPlaylists.shared[key] { return (try known.get(), base) }
+        guard let bytes = playlistBytes(of: entry) else { return nil }
+        return (try RememberedPlaylists.shared.playlist(for: key, reading: bytes), base)
+    }
+
+    /// Remembers that the playlist of `entry` stands for more than is looked up.
+    func note(_ error: PlaylistError, for entry: CacheEntry) {
+        RememberedPlaylists.shared.note(.failure(error), for: Self.key(of: entry, Self.context(of: entry)))
+    }
+
+    private static func context(of entry: CacheEntry, importing variables: Variables? = nil) -> HLSContext {
+        HLSContext(
+            url: URIReference((entry.information.finalURL ?? entry.url).description), imported: variables)
+    }
+
+    private static func key(of entry: CacheEntry, _ context: HLSContext) -> RememberedPlaylists.Key {
+        RememberedPlaylists.Key(generation: entry.information.generation, of: entry.key.text, context: context)
     }
 
     /// The bytes of `entry` if it is complete and may be a playlist; `nil` otherwise.
@@ -83,6 +129,12 @@ package struct StoredFiles {
         try inspector.storedRanges(of: entry)
     }
 
+    /// The ranges that are stored of `entries`, from one read of the index.
+    func storedRanges(of entries: [CacheEntry]) -> [CacheKey: ByteRangeSet] {
+        // What cannot be read counts as not stored, as everywhere.
+        entries.isEmpty ? [:] : (try? inspector.storedRanges(of: Set(entries.map(\.key)))) ?? [:]
+    }
+
     /// Passes the stored parts of `entry` to `consume`; see ``CacheInspector/readStored(_:_:)``.
     func read(_ entry: CacheEntry, _ consume: (Int64, [UInt8]) throws -> Void) throws -> ByteRangeSet {
         try inspector.readStored(entry, consume)
@@ -104,22 +156,6 @@ package struct StoredFiles {
             }
         } catch is End {}
         return result
-    }
-
-    /// The share of `extent` that is stored of `entry`, and its bytes.
-    func stored(_ extent: ByteExtent, of entry: CacheEntry) -> (share: Double, byteCount: Int64) {
-        let length = entry.information.completeLength
-        let range: Range<Int64>
-        switch extent {
-        case .whole, .unplaced:
-            guard let length, length > 0 else { return (entry.isComplete ? 1 : 0, entry.storedBytes) }
-            return (Double(entry.storedBytes) / Double(length), entry.storedBytes)
-        case .from(let start): range = start..<max(start, length ?? start)
-        case .range(let bytes): range = bytes
-        }
-        guard !range.isEmpty, let spans = try? inspector.storedRanges(of: entry).spans(in: range) else { return (0, 0) }
-        let count = spans.reduce(0) { $0 + $1.upperBound - $1.lowerBound }
-        return (Double(count) / Double(range.upperBound - range.lowerBound), count)
     }
 
     private static func mayBePlaylist(_ entry: CacheEntry) -> Bool {

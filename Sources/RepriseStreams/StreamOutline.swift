@@ -39,17 +39,28 @@ package struct StreamOutline: Sendable {
     /// The indices of tracks by the URLs of their playlists.
     private var tracksOfURLs: [String: Int] = [:]
 
+    /// Stored playlists of tracks, by indices in ``tracks``, whose files are not looked up yet.
+    private var waiting: [(track: Int, list: HLSPlaylist, base: URIReference)] = []
+    /// Size of playlists in bytes, and number of segments in DASH, whose files are looked up together.
+    private static let (mostBytesTogether, mostSegmentsTogether) = (4 << 20, 20_000)
+    /// Number of links that are looked up at most, as many as fifty variants of ten hours have.
+    private static let mostLinks = 500_000
+    private static let tooManyLinks = "Its playlists name more than \(mostLinks) segments."
+    /// Number of links of the playlists read so far.
+    private var linkCount = 0
+
     /// The outline of the stream whose playlist is `entry`; `nil` if that is no complete playlist, or names nothing.
     package init?(_ entry: CacheEntry, in files: StoredFiles) {
-        guard let bytes = files.playlistBytes(of: entry) else { return nil }
-        let base = URIReference((entry.information.finalURL ?? entry.url).description)
         self.entry = entry
         members[entry.key] = entry
-        let playlist: Playlist
+        let (playlist, base): (Playlist, URIReference)
         do throws(PlaylistError) {
-            playlist = try Playlist(bytes, context: HLSContext(url: base))
+            guard let found = try files.playlist(of: entry) else { return nil }
+            (playlist, base) = found
         } catch {
-            guard error.code.isLimit, let format = PlaylistFormat(of: bytes) else { return nil }
+            guard error.code.isLimit, let bytes = files.playlistBytes(of: entry),
+                let format = PlaylistFormat(of: bytes)
+            else { return nil }
             (self.format, obstacle) = (format, error.message)
             return
         }
@@ -63,36 +74,55 @@ package struct StreamOutline: Sendable {
             add(mpd, base: base, in: files)
         }
         do throws(PlaylistError) { try playlist.budget.check() } catch {
-            (obstacle, tracks, storedShare) = (error.message, [], nil)
-            return
+            obstacle = error.message
+            files.note(error, for: entry)
         }
-        if tracks.isEmpty { return nil }
+        if obstacle != nil { (tracks, storedShare) = ([], nil) } else if tracks.isEmpty { return nil }
     }
 
     // MARK: - HLS
+
+    /// What a multivariant playlist names.
+    private struct Tracks {
+        let list: HLSPlaylist
+        /// By the indices of its links.
+        let urls: [ResourceURL?]
+        /// The stored playlists.
+        let entries: [ResourceURL: CacheEntry]
+    }
 
     private mutating func add(_ list: HLSPlaylist, base: URIReference, in files: StoredFiles) {
         guard list.kind == .multivariant || list.kind == .mixed else {
             guard !list.media.segments.isEmpty || list.kind == .media else { return }
             var track = StreamTrack(list.media.hasImagesOnly || list.media.hasIFramesOnly ? .images : .media)
             track.url = entry.url.description
-            fill(&track, from: list, base: base, in: files)
             isLive = list.media.isLive
             tracks.append(track)
-            storedShare = track.storedShare
+            waiting.append((0, list, base))
+            fillWaiting(in: files)
+            storedShare = tracks[0].storedShare
             return
         }
         let multivariant = list.multivariant
-        for variant in multivariant.variants { add(variant, as: .video, of: list, base: base, in: files) }
+        let urls = list.links.map { link -> ResourceURL? in
+            guard link.kind.leadsToMediaPlaylist, case .fetchable(let uri) = list.target(of: link, base: base) else {
+                return nil
+            }
+            return try? ResourceURL(uri.text)
+        }
+        let tracks = Tracks(
+            list: list, urls: urls, entries: files.entries(at: urls.compactMap(\.self), in: entry.key.partition))
+        for variant in multivariant.variants { add(variant, as: .video, among: tracks, in: files) }
         for rendition in multivariant.renditions {
             guard let link = rendition.link else { continue }
             var track = StreamTrack(StreamTrack.Kind(rendition.kind))
             (track.name, track.language) = (rendition.name, rendition.language)
-            add(track, link: link, of: list, base: base, in: files)
+            add(track, link: link, among: tracks, in: files)
         }
         for variant in multivariant.iFrameVariants + multivariant.imageVariants {
-            add(variant, as: .images, of: list, base: base, in: files)
+            add(variant, as: .images, among: tracks, in: files)
         }
+        fillWaiting(in: files)
         storedShare = share(of: multivariant)
     }
 
@@ -106,7 +136,7 @@ package struct StreamOutline: Sendable {
     }
 
     private mutating func add(
-        _ variant: Variant, as kind: StreamTrack.Kind, of list: HLSPlaylist, base: URIReference, in files: StoredFiles
+        _ variant: Variant, as kind: StreamTrack.Kind, among tracks: Tracks, in files: StoredFiles
     ) {
         guard let link = variant.link else { return }
         var track = StreamTrack(kind)
@@ -114,16 +144,12 @@ package struct StreamOutline: Sendable {
         track.bandwidth = variant.bandwidth
         (track.width, track.height) = (variant.resolution?.width, variant.resolution?.height)
         track.codecs = variant.codecs
-        add(track, link: link, of: list, base: base, in: files)
+        add(track, link: link, among: tracks, in: files)
     }
 
     /// Adds a track with what its own playlist lists, if that is stored; one that several variants share is added once.
-    private mutating func add(
-        _ track: StreamTrack, link: Int, of list: HLSPlaylist, base: URIReference, in files: StoredFiles
-    ) {
-        guard case .fetchable(let target) = list.target(of: list.links[link], base: base),
-            let url = try? ResourceURL(target.text)
-        else { return }
+    private mutating func add(_ track: StreamTrack, link: Int, among all: Tracks, in files: StoredFiles) {
+        guard let url = all.urls[link] else { return }
         var track = track
         track.url = url.description
         if let known = tracksOfURLs[url.description] {
@@ -132,31 +158,45 @@ package struct StreamOutline: Sendable {
             tracksOfLinks[link] = known
             return
         }
-        if let entry = files.entry(at: url, in: self.entry.key.partition) {
+        if let entry = all.entries[url] {
             members[entry.key] = entry
-            let base = URIReference((entry.information.finalURL ?? entry.url).description)
-            let context = HLSContext(url: base, imported: list.variables)
-            if let bytes = files.playlistBytes(of: entry), let media = try? HLSPlaylist(bytes, context: context),
+            if obstacle == nil,
+                case (.hls(let media), let base)?? = try? files.playlist(of: entry, importing: all.list.variables),
                 media.kind != .multivariant
             {
-                fill(&track, from: media, base: base, in: files)
+                waiting.append((tracks.count, media, base))
                 isLive = isLive || media.media.isLive
+                linkCount += media.links.count
+                if linkCount > Self.mostLinks { obstacle = Self.tooManyLinks }
             }
         }
         (tracksOfLinks[link], tracksOfURLs[url.description]) = (tracks.count, tracks.count)
         tracks.append(track)
+        if waiting.reduce(0, { $0 + $1.list.bytes.count }) >= Self.mostBytesTogether { fillWaiting(in: files) }
+    }
+
+    /// Fills the tracks whose playlists wait.
+    private mutating func fillWaiting(in files: StoredFiles) {
+        guard obstacle == nil else { return }
+        let targets = waiting.map { _, list, base in list.links.map { list.target(of: $0, base: base) } }
+        let links = zip(waiting, targets).lazy.flatMap { waiting, targets in
+            zip(targets, waiting.list.links.lazy.map(\.extent)).lazy.map { (target: $0, extent: $1) }
+        }
+        let stored = StoredLinks(links, of: entry.key.partition, in: files)
+        for (waiting, targets) in zip(waiting, targets) {
+            var track = tracks[waiting.track]
+            fill(&track, from: waiting.list, targets, stored)
+            tracks[waiting.track] = track
+        }
+        waiting = []
     }
 
     private mutating func fill(
-        _ track: inout StreamTrack, from list: HLSPlaylist, base: URIReference, in files: StoredFiles
+        _ track: inout StreamTrack, from list: HLSPlaylist, _ targets: [LinkTarget], _ stored: StoredLinks
     ) {
         track.isListed = true
         let others = list.media.maps.map(\.link) + list.media.keys.compactMap(\.link) + list.media.parts.map(\.link)
-        let present = Set(
-            others.filter { index in
-                let link = list.links[index]
-                return isStored(link.extent, at: list.target(of: link, base: base), in: files)
-            })
+        let present = Set(others.filter { isStored(list.links[$0].extent, at: targets[$0], stored) })
         func segments(lacking kinds: Set<LinkKind>) -> Set<Int> {
             Set(
                 OfflineSelection.missingSegments(of: list) { link in
@@ -165,10 +205,9 @@ package struct StreamOutline: Sendable {
         }
         let (locked, unplayable) = (segments(lacking: [.key]), segments(lacking: [.key, .map]))
         for (index, segment) in list.media.segments.enumerated() where !segment.isGap {
-            let link = list.links[segment.link]
             let isStored = add(
-                list.target(of: link, base: base), extent: link.extent, seconds: segment.duration,
-                isPlayable: !unplayable.contains(index), to: &track, in: files)
+                targets[segment.link], extent: list.links[segment.link].extent, seconds: segment.duration,
+                isPlayable: !unplayable.contains(index), to: &track, stored)
             if isStored, locked.contains(index) { track.lacksKeys = true }
         }
     }
@@ -180,6 +219,7 @@ package struct StreamOutline: Sendable {
 
     private mutating func add(_ mpd: MPD, base: URIReference, in files: StoredFiles) {
         isLive = mpd.isDynamic
+        let filled = filledTracks(of: mpd, base: base, in: files)
         var indices: [String: Int] = [:]
         var shares: [PlayableShare.Period] = []
         for (period, value) in mpd.periods.enumerated() {
@@ -187,8 +227,7 @@ package struct StreamOutline: Sendable {
             for (set, adaptation) in value.adaptationSets.enumerated() {
                 for (number, representation) in adaptation.representations.enumerated() {
                     let path = MPD.Path(period: period, adaptationSet: set, representation: number)
-                    var track = StreamTrack(representation, of: adaptation)
-                    fill(&track, from: mpd, path: path, base: base, in: files)
+                    guard let track = filled[path] else { continue }
                     share.note(track)
                     // The same representation goes on in the next period.
                     if !representation.id.isEmpty, let index = indices[representation.id] {
@@ -204,18 +243,54 @@ package struct StreamOutline: Sendable {
         storedShare = PlayableShare.whole(of: shares)
     }
 
-    private mutating func fill(
-        _ track: inout StreamTrack, from mpd: MPD, path: MPD.Path, base: URIReference, in files: StoredFiles
-    ) {
-        let initialization = mpd.initialization(of: path, base: base)
-        let isPlayable = initialization.map { isStored($0.extent, at: $0.target, in: files) } ?? true
-        guard let segments = try? mpd.segments(of: path, base: base, limit: Self.mostSegments) else { return }
+    /// What a representation consists of.
+    private struct Parts {
+        let path: MPD.Path
+        let initialization: DASHSegment?
+        /// `nil` if they are not known.
+        let segments: [DASHSegment]?
+    }
+
+    /// The tracks of all representations; not all of them if there is an obstacle.
+    private mutating func filledTracks(
+        of mpd: MPD, base: URIReference, in files: StoredFiles
+    ) -> [MPD.Path: StreamTrack] {
+        var filled: [MPD.Path: StreamTrack] = [:]
+        var (waiting, count) = ([Parts](), 0)
+        let lists = mpd.paths.map { ($0, try? mpd.segments(of: $0, base: base, limit: Self.mostSegments)) }
+        linkCount = lists.reduce(0) { $0 + ($1.1?.count ?? 0) }
+        guard linkCount <= Self.mostLinks else {
+            obstacle = Self.tooManyLinks
+            return [:]
+        }
+        for (index, (path, segments)) in lists.enumerated() where !mpd.budget.isExceeded {
+            waiting.append(
+                Parts(
+                    path: path, initialization: mpd.initialization(of: path, base: base),
+                    segments: segments.map { Array($0) }))
+            count += segments?.count ?? 0
+            guard count >= Self.mostSegmentsTogether || index == lists.count - 1 else { continue }
+            let links = waiting.lazy.flatMap { [$0.initialization].compactMap(\.self) + ($0.segments ?? []) }
+                .map { (target: $0.target, extent: $0.extent) }
+            let stored = StoredLinks(links, of: entry.key.partition, in: files)
+            for parts in waiting { filled[parts.path] = track(of: parts, in: mpd, stored) }
+            (waiting, count) = ([], 0)
+        }
+        return filled
+    }
+
+    private mutating func track(of parts: Parts, in mpd: MPD, _ stored: StoredLinks) -> StreamTrack {
+        let set = mpd.periods[parts.path.period].adaptationSets[parts.path.adaptationSet]
+        var track = StreamTrack(set.representations[parts.path.representation], of: set)
+        let isPlayable = parts.initialization.map { isStored($0.extent, at: $0.target, stored) } ?? true
+        guard let segments = parts.segments else { return track }
         track.isListed = true
         for segment in segments {
             add(
                 segment.target, extent: segment.extent, seconds: segment.duration ?? 0, isPlayable: isPlayable,
-                to: &track, in: files)
+                to: &track, stored)
         }
+        return track
     }
 
     // MARK: - Files
@@ -225,7 +300,7 @@ package struct StreamOutline: Sendable {
     /// `isPlayable` says that its keys and its initialization are stored.
     @discardableResult private mutating func add(
         _ target: LinkTarget, extent: ByteExtent, seconds: Double, isPlayable: Bool, to track: inout StreamTrack,
-        in files: StoredFiles
+        _ stored: StoredLinks
     ) -> Bool {
         // A segment without a stated length counts as a second; no list is longer than a century.
         let length = Int64((min(max(seconds, 0), 3e9) * 1000).rounded())
@@ -233,8 +308,9 @@ package struct StreamOutline: Sendable {
         let start = track.duration
         track.segmentCount += 1
         track.duration = min(start + duration, StreamTrack.longest)
-        guard let entry = note(target, in: files) else { return false }
-        let (share, byteCount) = files.stored(extent, of: entry)
+        guard let entry = stored.entry(at: target) else { return false }
+        members[entry.key] = entry
+        let (share, byteCount) = stored.stored(extent, of: entry)
         track.storedBytes += byteCount
         if share >= 1 { track.storedSegments += 1 }
         let end = min(start + Int64((Double(duration) * min(share, 1)).rounded()), track.duration)
@@ -244,18 +320,11 @@ package struct StreamOutline: Sendable {
     }
 
     /// Whether `extent` of the file at `target` is stored, or stands in the playlist itself; the file becomes a member.
-    private mutating func isStored(_ extent: ByteExtent, at target: LinkTarget, in files: StoredFiles) -> Bool {
+    private mutating func isStored(_ extent: ByteExtent, at target: LinkTarget, _ stored: StoredLinks) -> Bool {
         if target == .leftAlone(.scheme("data")) { return true }
-        return note(target, in: files).map { files.stored(extent, of: $0).share >= 1 } ?? false
-    }
-
-    /// The stored file at `target`, which becomes a member.
-    @discardableResult private mutating func note(_ target: LinkTarget, in files: StoredFiles) -> CacheEntry? {
-        guard case .fetchable(let uri) = target, let url = try? ResourceURL(uri.text),
-            let entry = files.entry(at: url, in: self.entry.key.partition)
-        else { return nil }
+        guard let entry = stored.entry(at: target) else { return false }
         members[entry.key] = entry
-        return entry
+        return stored.stored(extent, of: entry).share >= 1
     }
 }
 
@@ -263,59 +332,5 @@ extension Period {
     /// Whether nothing plays in it, neither what is described in it nor what is elsewhere.
     fileprivate var isEmpty: Bool {
         remote == nil && adaptationSets.allSatisfy { $0.remote == nil && $0.representations.isEmpty }
-    }
-}
-
-extension StreamTrack {
-    /// Adds what follows in the next period.
-    fileprivate mutating func append(_ next: StreamTrack) {
-        let start = duration
-        isListed = isListed || next.isListed
-        segmentCount += next.segmentCount
-        storedSegments += next.storedSegments
-        storedBytes += next.storedBytes
-        unplayable += next.unplayable
-        duration = min(start + next.duration, StreamTrack.longest)
-        for span in next.stored {
-            let (from, to) = (start + span.lowerBound, min(start + span.upperBound, duration))
-            if from < to { stored.insert(from..<to) }
-        }
-    }
-
-    /// Takes what the playlist says of it in another place.
-    fileprivate mutating func become(_ other: StreamTrack) {
-        kind = other.kind
-        name = other.name ?? name
-        language = other.language ?? language
-    }
-
-    fileprivate init(_ representation: Representation, of set: AdaptationSet) {
-        let attributes = representation.attributes
-        let kind: Kind =
-            switch set.medium {
-            case "video": .video
-            case "audio": .audio
-            case "text", "application": .subtitles
-            case "image": .images
-            default: .media
-            }
-        self.init(kind)
-        name = representation.id.isEmpty ? nil : representation.id
-        language = set.language
-        bandwidth = representation.bandwidth
-        (width, height) = (attributes.width, attributes.height)
-        codecs = attributes.codecs
-    }
-}
-
-extension StreamTrack.Kind {
-    fileprivate init(_ kind: Rendition.Kind) {
-        self =
-            switch kind {
-            case .audio: .audio
-            case .video: .video
-            case .subtitles, .closedCaptions: .subtitles
-            case .other: .media
-            }
     }
 }

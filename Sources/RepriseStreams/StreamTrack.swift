@@ -1,4 +1,5 @@
 package import ByteRanges
+import Playlists
 
 /// One track of a stream: a variant, a rendition or a representation, and how much of it is stored.
 package struct StreamTrack: Sendable {
@@ -58,4 +59,58 @@ package struct StreamTrack: Sendable {
     }
 
     package init(_ kind: Kind) { self.kind = kind }
+}
+
+extension StreamTrack {
+    /// Adds what follows in the next period.
+    mutating func append(_ next: StreamTrack) {
+        let start = duration
+        isListed = isListed || next.isListed
+        segmentCount += next.segmentCount
+        storedSegments += next.storedSegments
+        storedBytes += next.storedBytes
+        unplayable += next.unplayable
+        duration = min(start + next.duration, StreamTrack.longest)
+        for span in next.stored {
+            let (from, to) = (start + span.lowerBound, min(start + span.upperBound, duration))
+            if from < to { stored.insert(from..<to) }
+        }
+    }
+
+    /// Takes what the playlist says of it in another place.
+    mutating func become(_ other: StreamTrack) {
+        kind = other.kind
+        name = other.name ?? name
+        language = other.language ?? language
+    }
+
+    init(_ representation: Representation, of set: AdaptationSet) {
+        let attributes = representation.attributes
+        let kind: Kind =
+            switch set.medium {
+            case "video": .video
+            case "audio": .audio
+            case "text", "application": .subtitles
+            case "image": .images
+            default: .media
+            }
+        self.init(kind)
+        name = representation.id.isEmpty ? nil : representation.id
+        language = set.language
+        bandwidth = representation.bandwidth
+        (width, height) = (attributes.width, attributes.height)
+        codecs = attributes.codecs
+    }
+}
+
+extension StreamTrack.Kind {
+    init(_ kind: Rendition.Kind) {
+        self =
+            switch kind {
+            case .audio: .audio
+            case .video: .video
+            case .subtitles, .closedCaptions: .subtitles
+            case .other: .media
+            }
+    }
 }

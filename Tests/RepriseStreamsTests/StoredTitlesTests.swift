@@ -1,3 +1,4 @@
+import Playlists
 import Reprise
 import RepriseStreams
 import RepriseTesting
@@ -116,6 +117,76 @@ import Testing
     func withoutStore() async throws {
         try await Bench.run(isStoring: false) { bench async throws in
             #expect(try await bench.cache.titles(complete: true).isEmpty)
+        }
+    }
+
+    // MARK: - Cost
+
+    /// Reads of the index that it takes to see how much of a title is stored, at first and once more.
+    private static func reads(variants: Int, segments: Int) async throws -> (first: Int, second: Int) {
+        var reads = (first: 0, second: 0)
+        try await Bench.run { bench async throws in
+            let names = (0..<variants).map { "/show/\($0).m3u8" }
+            let main = names.enumerated().map { "#EXT-X-STREAM-INF:BANDWIDTH=\($0 + 1)\n\($1)\n" }.joined()
+            publish("#EXTM3U\n\(main)", at: "/show/main.m3u8", bench)
+            let ranges = (0..<segments).map { "#EXT-X-BYTERANGE:10@\($0 * 10)\n#EXTINF:4,\nall.ts\n" }.joined()
+            for name in names {
+                let others = (0..<segments).map { "#EXTINF:4,\n\(name)-\($0).ts\n" }.joined()
+                publish("#EXTM3U\n#EXT-X-TARGETDURATION:4\n\(ranges)\(others)#EXT-X-ENDLIST\n", at: name, bench)
+            }
+            bench.publish("/show/all.ts", length: 1_000_000, type: "video/mp2t")
+            let first = try bench.cache.resource(for: bench.origin.url("/show/main.m3u8"))
+            for path in ["/show/main.m3u8"] + names {
+                var resource = try bench.cache.resource(for: bench.origin.url(path))
+                resource.titles = [TitleReference(key: first.key, url: first.url)]
+                _ = try await resource.read().drain()
+            }
+            _ = try await bench.cache.resource(for: bench.origin.url("/show/all.ts")).read(0..<10_000).drain()
+            await bench.cache.flush()
+            let inspector = try #require(await bench.cache.inspector())
+            let title = try #require(try inspector.title(of: first.key))
+            func look() throws -> Int {
+                let before = bench.cache.indexReadCount
+                let tracks = try StoredTitle(title, inspector, policy: .url).outline?.tracks ?? []
+                #expect(tracks.count == variants)
+                #expect(tracks.allSatisfy { $0.segmentCount == 2 * segments && $0.storedSegments == segments })
+                return bench.cache.indexReadCount - before
+            }
+            reads = (try look(), try look())
+        }
+        return reads
+    }
+
+    @Test("how much of a title is stored takes as many reads of the index for long playlists as for short ones")
+    func cost() async throws {
+        let short = try await Self.reads(variants: 3, segments: 10)
+        let long = try await Self.reads(variants: 3, segments: 1000)
+        #expect(short == long)
+        let many = try await Self.reads(variants: 9, segments: 10)
+        #expect(many.first - short.first == 6, "one for the bytes of each playlist")
+        #expect(many.second == short.second && short.second <= 6, "playlists are remembered: \(short.second)")
+    }
+
+    @Test("the share of a stream is unknown if its MPD stands for more segments than are looked up")
+    func beyondTheBudget() async throws {
+        try await Bench.run { bench async throws in
+            let template = "<SegmentTemplate media='$RepresentationID$-$Number$' duration='1'/>"
+            let representations = (0..<20).map { "<Representation id='\($0)'/>" }.joined()
+            let set = "<AdaptationSet>\(template)\(representations)</AdaptationSet>"
+            let mpd = "<MPD mediaPresentationDuration='PT90000S'><Period>\(set)</Period></MPD>"
+            bench.origin.set(
+                TestOrigin.Resource(.bytes(Array(mpd.utf8)), mediaType: "application/dash+xml"), at: "/huge.mpd")
+            _ = try await bench.bytes("/huge.mpd")
+            await bench.cache.flush()
+            let inspector = try #require(await bench.cache.inspector())
+            let entry = try #require(try inspector.entries().first)
+            for _ in 0..<2 {
+                let before = bench.cache.indexReadCount
+                let files = try StoredFiles(inspector, policy: .url, title: entry.key)
+                let outline = try #require(StreamOutline(entry, in: files))
+                #expect(outline.obstacle != nil && outline.storedShare == nil && outline.format == .dash)
+                #expect(bench.cache.indexReadCount - before <= 4)
+            }
         }
     }
 }

@@ -30,7 +30,7 @@ package struct MPD: Sendable {
     /// The text.
     package let bytes: [UInt8]
     /// The work that may be done with it, of which reading it was a part.
-    package let budget: PlaylistBudget
+    package internal(set) var budget: PlaylistBudget
     /// The root element.
     package internal(set) var root = Root.presentation
     /// `@type="dynamic"`: the description changes.

@@ -28,7 +28,7 @@ package struct HLSPlaylist: Sendable {
     /// The text.
     package let bytes: [UInt8]
     /// The work that may be done with it, of which reading it was a part.
-    package let budget: PlaylistBudget
+    package internal(set) var budget: PlaylistBudget
     /// The kind, by its tags.
     package internal(set) var kind = Kind.untyped
     /// `EXT-X-VERSION`; 1 without the tag.

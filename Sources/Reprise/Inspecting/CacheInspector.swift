@@ -56,7 +56,12 @@ public struct CacheInspector: Sendable {
     }
 
     /// The stored entry of `key`, and those of its variants.
-    package func entries(of key: CacheKey) throws(RepriseError) -> [CacheEntry] { try index?.entries(of: key) ?? [] }
+    package func entries(of key: CacheKey) throws(RepriseError) -> [CacheEntry] { try entries(of: [key]) }
+
+    /// The stored entries of `keys` and of their variants, most recently used first, in one read of the index.
+    package func entries(of keys: some Collection<CacheKey>) throws(RepriseError) -> [CacheEntry] {
+        try index?.entries(of: keys) ?? []
+    }
 
     /// The first files of the titles that have one of the files under `keys`.
     package func titles(withFiles keys: Set<CacheKey>) throws(RepriseError) -> Set<CacheKey> {
@@ -108,8 +113,12 @@ public struct CacheInspector: Sendable {
 
     /// The recorded ranges of `entry`.
     public func storedRanges(of entry: CacheEntry) throws(RepriseError) -> ByteRangeSet {
-        guard let stored = try index?.generation(for: entry.key) else { return ByteRangeSet() }
-        return ChunkLedger(blocks: stored.chunks).ranges
+        try storedRanges(of: [entry.key])[entry.key] ?? ByteRangeSet()
+    }
+
+    /// The recorded ranges of the entries under `keys`, in one read of the index.
+    package func storedRanges(of keys: some Collection<CacheKey>) throws(RepriseError) -> [CacheKey: ByteRangeSet] {
+        try (index?.generations(of: keys) ?? [:]).mapValues { ChunkLedger(blocks: $0.chunks).ranges }
     }
 
     /// The host that sent `entry`, if it is known to give each request another file, and when that was seen last.

@@ -15,19 +15,29 @@ struct StoredTracks {
         var isWhole: Bool { count > 0 && stored == count }
     }
 
-    /// How much of what a link names is stored.
-    private enum Stored {
-        case nothing, part, whole
-    }
-
     /// The links of a media playlist of which something is stored.
     private struct StoredLinks {
         var whole: Set<Int> = []
         var begun: Set<Int> = []
     }
 
+    /// A playlist, and where its links lead.
+    private struct Listed {
+        let list: HLSPlaylist
+        let targets: [LinkTarget]
+
+        init(_ list: HLSPlaylist, at base: URIReference) {
+            self.list = list
+            targets = list.links.map { list.target(of: $0, base: base) }
+        }
+    }
+
     let files: FileFinder
     let limits: PlaylistLimits
+    var playlists = RememberedPlaylists.shared
+
+    /// Size of playlists in bytes, and number of segments in DASH, whose files are looked up together.
+    private static let (mostBytesTogether, mostSegmentsTogether) = (4 << 20, 20_000)
 
     /// Most segments of a representation that are looked up, hours of film; one with more counts as not stored.
     private static let mostSegments = 20_000
@@ -41,15 +51,17 @@ struct StoredTracks {
     /// Variants that are stored as wholes, or, without such, those of which something is stored. Throws `notStored` if
     /// nothing is left.
     func selection(of list: HLSPlaylist, at document: URIReference) async throws -> OfflineSelection {
+        let listed = Listed(list, at: document)
         let selection: OfflineSelection
         let begun: Int
         if list.kind == .media {
-            var stored = try await storedLinks(of: list, at: document)
-            begun = Self.share(stored, of: list).begun
-            stored.whole.formUnion(try await playableAssets(of: list, at: document))
-            selection = OfflineSelection(of: list) { stored.whole.contains($0) }
+            let stored = try await StoredExtents(listed.targets, in: files)
+            var links = Self.storedLinks(of: listed, in: stored)
+            begun = Self.share(links, of: list).begun
+            links.whole.formUnion(try await playableAssets(of: listed, in: stored))
+            selection = OfflineSelection(of: list) { links.whole.contains($0) }
         } else {
-            let shares = try await shares(of: list, at: document)
+            let shares = try await shares(of: listed)
             begun = shares.reduce(0) { sum, share in
                 let kind = list.links[share.key].kind
                 let isTrack = kind == .variant || kind == .rendition
@@ -74,15 +86,18 @@ struct StoredTracks {
                 + "it, its key or its sound, and the origin is not there to be asked.")
     }
 
-    /// The links of interstitials that name what plays without the origin; each file is looked up once.
+    /// The links of interstitials that name what plays without the origin; each file is looked at once.
     ///
     /// None to a list of assets: the links in it leave the proxy.
-    private func playableAssets(of list: HLSPlaylist, at document: URIReference) async throws -> Set<Int> {
+    private func playableAssets(of listed: Listed, in stored: StoredExtents) async throws -> Set<Int> {
         var known: [LinkTarget: Bool] = [:]
         var playable: Set<Int> = []
-        for index in list.media.interstitials.flatMap(\.links) where list.links[index].kind == .interstitialAsset {
-            let target = list.target(of: list.links[index], base: document)
-            if known[target] == nil, known.count < Self.mostAssets { known[target] = try await isPlayable(target) }
+        for index in listed.list.media.interstitials.flatMap(\.links)
+        where listed.list.links[index].kind == .interstitialAsset {
+            let target = listed.targets[index]
+            if known[target] == nil, known.count < Self.mostAssets {
+                known[target] = try await isPlayable(target, in: stored)
+            }
             if known[target] == true { playable.insert(index) }
         }
         return playable
@@ -90,16 +105,15 @@ struct StoredTracks {
 
     /// Whether what an interstitial names plays without the origin: a file that is stored, or a playlist with all that
     /// one of its variants needs.
-    private func isPlayable(_ target: LinkTarget) async throws -> Bool {
-        guard try await isStored(.whole, of: target) else { return false }
-        guard case .fetchable(let uri) = target, let url = try? ResourceURL(uri.withoutFragment.text),
-            let (bytes, final) = try await storedText(at: url)
-        else { return true }
-        let base = URIReference(final.description)
-        guard let asset = try? HLSPlaylist(bytes, context: HLSContext(url: base), limits: limits) else { return true }
-        if asset.kind == .media { return try await share(of: asset, at: base).isWhole }
-        let shares = try await shares(of: asset, at: base)
-        return !OfflineSelection(of: asset) { shares[$0]?.isWhole ?? false }.isEmpty
+    private func isPlayable(_ target: LinkTarget, in stored: StoredExtents) async throws -> Bool {
+        guard stored.share(of: .whole, at: target) == .whole else { return false }
+        guard let asset = try await playlist(at: target, importing: nil, in: stored) else { return true }
+        if asset.list.kind == .media {
+            let stored = try await StoredExtents(asset.targets, in: files)
+            return Self.share(Self.storedLinks(of: asset, in: stored), of: asset.list).isWhole
+        }
+        let shares = try await shares(of: asset)
+        return !OfflineSelection(of: asset.list) { shares[$0]?.isWhole ?? false }.isEmpty
     }
 
     /// What of `mpd` plays without the origin; `nil` if it goes on, or if nothing is stored of the picture or of the
@@ -109,89 +123,80 @@ struct StoredTracks {
     /// which nothing is stored stays as it is.
     func selection(of mpd: MPD, at document: URIReference) async throws -> OfflineSelection? {
         guard mpd.root == .presentation, !mpd.isDynamic else { return nil }
-        let periods = mpd.periods.enumerated().map { period, value in
-            value.adaptationSets.enumerated().flatMap { set, adaptation in
-                adaptation.representations.indices.map {
-                    MPD.Path(period: period, adaptationSet: set, representation: $0)
-                }
-            }
-        }
+        let maps = mpd.paths.map { ($0, mpd.initialization(of: $0, base: document)) }
+        let stored = try await StoredExtents(maps.compactMap { $1?.target }, in: files)
+        // Of most representations nothing is stored, as the first file shows.
+        let candidates = maps.filter { path, map in map.map { stored.holds($0) } ?? true }.map(\.0)
         var whole: Set<MPD.Path> = []
-        for path in periods.joined() where try await isStored(path, of: mpd, at: document) { whole.insert(path) }
+        try await withSegments(of: candidates, in: mpd, at: document) { path, segments, stored in
+            if !segments.isEmpty, segments.allSatisfy({ stored.holds($0) }) { whole.insert(path) }
+        }
         let selection = OfflineSelection(of: mpd) { whole.contains($0) }
         guard selection.isEmpty else { return selection }
         // Only then, because it looks at each segment of what is not stored.
-        var some: Set<MPD.Path> = []
-        for paths in periods {
-            var begun: Set<MPD.Path> = []
-            for path in paths where try await hasMedia(path, of: mpd, at: document) { begun.insert(path) }
-            some.formUnion(begun.isEmpty ? Set(paths) : begun)
+        let initializations = Dictionary(maps) { first, _ in first }
+        var begun: Set<MPD.Path> = []
+        try await withSegments(of: mpd.paths, in: mpd, at: document) { path, segments, stored in
+            let map = initializations[path] ?? nil
+            if segments.contains(where: { stored.holdsMedia(of: $0, besides: map) }) { begun.insert(path) }
         }
-        let rest = OfflineSelection(of: mpd) { some.contains($0) }
+        let periods = Set(begun.map(\.period))
+        let rest = OfflineSelection(of: mpd) { begun.contains($0) || !periods.contains($0.period) }
         return rest.isEmpty ? nil : rest
     }
 
-    /// Whether something of the segments of a representation is stored.
-    private func hasMedia(_ path: MPD.Path, of mpd: MPD, at document: URIReference) async throws -> Bool {
-        guard let segments = try? mpd.segments(of: path, base: document, limit: Self.mostSegments) else { return false }
-        let initialization = mpd.initialization(of: path, base: document)
-        for segment in segments {
-            try Task.checkCancellation()
-            guard case .fetchable(let uri) = segment.target, let url = try? ResourceURL(uri.withoutFragment.text),
-                var stored = await (try files.resource(at: url)).stored()?.ranges
-            else { continue }
-            if let initialization, initialization.target == segment.target, case .range(let map) = initialization.extent
-            {
-                stored.remove(map)
-            }
-            if case .range(let range) = segment.extent { stored = stored.intersection(ByteRangeSet(range)) }
-            if !stored.isEmpty { return true }
+    /// Calls `body` with the segments of each representation that says where it ends, and their stored bytes.
+    private func withSegments(
+        of paths: [MPD.Path], in mpd: MPD, at document: URIReference,
+        _ body: (MPD.Path, [DASHSegment], StoredExtents) -> Void
+    ) async throws {
+        let lists = paths.compactMap { path in
+            (try? mpd.segments(of: path, base: document, limit: Self.mostSegments)).map { (path, $0) }
         }
-        return false
-    }
-
-    private func isStored(_ path: MPD.Path, of mpd: MPD, at document: URIReference) async throws -> Bool {
-        guard let segments = try? mpd.segments(of: path, base: document, limit: Self.mostSegments), !segments.isEmpty
-        else { return false }
-        if let map = mpd.initialization(of: path, base: document) {
-            guard try await isStored(map.extent, of: map.target) else { return false }
+        // A look-up is a step, too: what stands for too many is not begun.
+        try mpd.budget.spend(steps: lists.reduce(0) { $0 + $1.1.count })
+        var (group, count) = ([(MPD.Path, [DASHSegment])](), 0)
+        for (index, (path, segments)) in lists.enumerated() {
+            group.append((path, Array(segments)))
+            count += segments.count
+            guard count >= Self.mostSegmentsTogether || index == lists.count - 1 else { continue }
+            let stored = try await StoredExtents(group.flatMap { $1.map(\.target) }, in: files)
+            for (path, segments) in group { body(path, segments, stored) }
+            (group, count) = ([], 0)
         }
-        for segment in segments {
-            try Task.checkCancellation()
-            guard try await isStored(segment.extent, of: segment.target) else { return false }
-        }
-        return true
     }
 
     /// How much is stored of what a multivariant playlist names, by the links.
-    private func shares(of list: HLSPlaylist, at document: URIReference) async throws -> [Int: Share] {
+    private func shares(of outer: Listed) async throws -> [Int: Share] {
+        let stored = try await StoredExtents(outer.targets, in: files)
         var shares: [Int: Share] = [:]
-        for (index, link) in list.links.enumerated() {
-            let target = list.target(of: link, base: document)
+        var links: [LinkTarget: [Int]] = [:]
+        for (index, (link, target)) in zip(outer.list.links, outer.targets).enumerated() {
             switch link.kind {
-            case .variant, .rendition, .iFrameVariant, .imageVariant:
-                shares[index] = try await share(of: target, in: list)
+            case .variant, .rendition, .iFrameVariant, .imageVariant: links[target, default: []].append(index)
             default:
-                if try await isStored(link.extent, of: target) { shares[index] = Share(stored: 1, count: 1) }
+                if stored.share(of: link.extent, at: target) == .whole { shares[index] = Share(stored: 1, count: 1) }
             }
         }
-        return shares
-    }
-
-    private func share(of target: LinkTarget, in list: HLSPlaylist) async throws -> Share {
-        guard case .fetchable(let uri) = target, let url = try? ResourceURL(uri.text),
-            let (bytes, final) = try await storedText(at: url)
-        else { return Share() }
-        let base = URIReference(final.description)
-        let context = HLSContext(url: base, imported: list.variables)
-        guard let media = try? HLSPlaylist(bytes, context: context, limits: limits), media.kind == .media else {
-            return Share()
+        var (group, size) = ([(links: [Int], media: Listed)](), 0)
+        func finish() async throws {
+            let stored = try await StoredExtents(group.lazy.flatMap(\.media.targets), in: files)
+            for (links, media) in group {
+                let share = Self.share(Self.storedLinks(of: media, in: stored), of: media.list)
+                for link in links { shares[link] = share }
+            }
+            (group, size) = ([], 0)
         }
-        return try await share(of: media, at: base)
-    }
-
-    private func share(of media: HLSPlaylist, at base: URIReference) async throws -> Share {
-        Self.share(try await storedLinks(of: media, at: base), of: media)
+        for (target, links) in links {
+            guard let media = try await playlist(at: target, importing: outer.list.variables, in: stored),
+                media.list.kind == .media
+            else { continue }
+            group.append((links, media))
+            size += media.list.bytes.count
+            if size >= Self.mostBytesTogether { try await finish() }
+        }
+        try await finish()
+        return shares
     }
 
     private static func share(_ stored: StoredLinks, of media: HLSPlaylist) -> Share {
@@ -204,32 +209,52 @@ struct StoredTracks {
         return Share(stored: count - missing.count, count: count, begun: begun)
     }
 
-    /// The stored playlist at `url`, and the URL that it came from; `nil` if it is not stored as a whole.
-    private func storedText(at url: ResourceURL) async throws -> (bytes: [UInt8], final: ResourceURL)? {
-        let resource = try files.resource(at: url)
-        guard let content = await resource.stored(), content.isComplete,
+    /// The stored HLS playlist at `target`; `nil` if it is not stored as a whole, or is none.
+    private func playlist(
+        at target: LinkTarget, importing variables: Variables?, in stored: StoredExtents
+    ) async throws -> Listed? {
+        guard let (resource, content) = stored.file(at: target), content.isComplete,
             content.information.completeLength ?? .max <= limits.size
         else { return nil }
+        let base = URIReference((content.information.finalURL ?? resource.url).description)
+        let context = HLSContext(url: base, imported: variables)
+        let key = RememberedPlaylists.Key(
+            generation: content.information.generation, of: resource.key.text, context: context)
+        let playlist: Playlist?
+        if let known = playlists[key] {
+            playlist = try? known.get()
+        } else {
+            guard let bytes = try await text(of: resource, generation: content.information.generation) else {
+                return nil
+            }
+            playlist = try? playlists.playlist(for: key, reading: bytes, limits: limits)
+        }
+        guard case .hls(let list)? = playlist else { return nil }
+        return Listed(list, at: base)
+    }
+
+    /// The stored bytes of `resource`; `nil` if they are not those of this generation any more.
+    private func text(of resource: MediaResource, generation: String) async throws -> [UInt8]? {
         var directives = CacheControl()
         (directives.onlyIfCached, directives.maxStale) = (true, .any)
         do {
             let read = try await resource.read(directives: directives)
             defer { read.cancel() }
+            guard read.information.generation == generation else { return nil }
             var bytes: [UInt8] = []
             while let more = try await read.nextBytes() { bytes += more }
-            return (bytes, content.information.finalURL ?? url)
+            return bytes
         } catch let error as RepriseError where error.code == .notStored {
             return nil
         }
     }
 
     /// The links of a media playlist whose bytes are stored, other than those of interstitials.
-    private func storedLinks(of list: HLSPlaylist, at base: URIReference) async throws -> StoredLinks {
+    private static func storedLinks(of listed: Listed, in stored: StoredExtents) -> StoredLinks {
         var links = StoredLinks()
-        for (index, link) in list.links.enumerated()
+        for (index, (link, target)) in zip(listed.list.links, listed.targets).enumerated()
         where link.kind != .interstitialAsset && link.kind != .interstitialList {
-            try Task.checkCancellation()
-            switch try await stored(link.extent, of: list.target(of: link, base: base)) {
+            switch stored.share(of: link.extent, at: target) {
             case .whole: links.whole.insert(index)
             case .part: links.begun.insert(index)
             case .nothing: break
@@ -237,18 +262,51 @@ struct StoredTracks {
         }
         return links
     }
+}
 
-    /// Whether `extent` of the file at `target` is stored, or stands in the playlist itself.
-    private func isStored(_ extent: ByteExtent, of target: LinkTarget) async throws -> Bool {
-        try await stored(extent, of: target) == .whole
+/// The stored bytes of many files, looked up together.
+private struct StoredExtents {
+    /// How much of what a link names is stored.
+    enum Share {
+        case nothing, part, whole
     }
 
-    /// How much of `extent` of the file at `target` is stored, or stands in the playlist itself.
-    private func stored(_ extent: ByteExtent, of target: LinkTarget) async throws -> Stored {
+    private var files: [LinkTarget: (resource: MediaResource, content: StoredContent)] = [:]
+
+    /// Looks up the files at `targets` in one read of the index, if they are not in memory.
+    init(_ targets: some Sequence<LinkTarget>, in finder: FileFinder) async throws {
+        var resources: [LinkTarget: MediaResource] = [:]
+        for target in Set(targets) {
+            guard case .fetchable(let uri) = target, let url = try? ResourceURL(uri.withoutFragment.text) else {
+                continue
+            }
+            resources[target] = try finder.resource(at: url)
+        }
+        try Task.checkCancellation()
+        let found = Array(resources)
+        for (file, content) in zip(found, await MediaResource.stored(found.map(\.value))) {
+            if let content { files[file.key] = (file.value, content) }
+        }
+        try Task.checkCancellation()
+    }
+
+    func file(at target: LinkTarget) -> (resource: MediaResource, content: StoredContent)? { files[target] }
+
+    /// Whether all of `segment` is stored, or is in the playlist itself.
+    func holds(_ segment: DASHSegment) -> Bool { share(of: segment.extent, at: segment.target) == .whole }
+
+    /// Whether something of `segment` is stored that is not of the initialization `map`.
+    func holdsMedia(of segment: DASHSegment, besides map: DASHSegment?) -> Bool {
+        guard var stored = files[segment.target]?.content.ranges else { return false }
+        if let map, map.target == segment.target, case .range(let range) = map.extent { stored.remove(range) }
+        if case .range(let range) = segment.extent { stored = stored.intersection(ByteRangeSet(range)) }
+        return !stored.isEmpty
+    }
+
+    /// How much of `extent` of the file at `target` is stored, or is in the playlist itself.
+    func share(of extent: ByteExtent, at target: LinkTarget) -> Share {
         if target == .leftAlone(.scheme("data")) { return .whole }
-        guard case .fetchable(let uri) = target, let url = try? ResourceURL(uri.withoutFragment.text),
-            let content = await (try files.resource(at: url)).stored()
-        else { return .nothing }
+        guard let content = files[target]?.content else { return .nothing }
         let length = content.information.completeLength
         let wanted: Range<Int64>? =
             switch extent {

@@ -73,11 +73,6 @@ struct Index: Sendable {
             """, [name(of: key)])
     }
 
-    /// The entry of `key` and those of its variants, most recently used first.
-    func entries(of key: CacheKey) throws(RepriseError) -> [CacheEntry] {
-        try entries(Self.ofName, [name(of: key)])
-    }
-
     private func entries(
         _ condition: String, _ arguments: StatementArguments = StatementArguments()
     ) throws(RepriseError) -> [CacheEntry] {

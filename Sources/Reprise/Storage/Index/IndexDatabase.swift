@@ -16,6 +16,8 @@ final class IndexDatabase: Sendable {
 
     private let connection: Connection
     private let isClosed = Mutex(false)
+    /// Number of reads so far; each may have several statements.
+    let reads = Mutex(0)
     /// Reads and writes under way; entered under the lock of ``isClosed``.
     private let uses = DispatchGroup()
 
@@ -24,6 +26,7 @@ final class IndexDatabase: Sendable {
     func read<T>(_ body: (Database) throws -> T) throws -> T {
         try begin()
         defer { uses.leave() }
+        reads.withLock { $0 += 1 }
         return switch connection {
         case .pool(let pool): try pool.read(body)
         case .queue(let queue): try queue.read(body)

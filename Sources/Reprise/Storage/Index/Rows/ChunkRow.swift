@@ -21,3 +21,14 @@ struct ChunkRow: IndexRow {
             arguments: [generation, block, chunks])
     }
 }
+
+/// A row of `chunk` with its generation.
+struct GenerationChunkRow: IndexRow {
+    let generation: Int64
+    let chunk: ChunkRow
+
+    init?(_ row: Row) {
+        guard let generation: Int64 = row.value("generation"), let chunk = ChunkRow(row) else { return nil }
+        (self.generation, self.chunk) = (generation, chunk)
+    }
+}

@@ -25,3 +25,14 @@ struct VariantRow: IndexRow {
             arguments: [name, primary, record])
     }
 }
+
+/// A row of `selection` with the name of its primary key.
+struct SignpostRow: IndexRow {
+    let signpost: String
+    let variant: VariantRow
+
+    init?(_ row: Row) {
+        guard let signpost: String = row.value("signpost"), let variant = VariantRow(row) else { return nil }
+        (self.signpost, self.variant) = (signpost, variant)
+    }
+}

@@ -1,0 +1,99 @@
+import Primitives
+
+/// Stored playlists as they were read last, so that what asks for them often need not read them again.
+///
+/// In memory only. Those that were used longest ago are forgotten when there are too many.
+package final class RememberedPlaylists: Sendable {
+    /// What a playlist and its links depend on.
+    package struct Key: Hashable, Sendable {
+        private let generation, resource: String
+        fileprivate let context: HLSContext
+
+        /// A playlist in a generation of the response under the key `resource`.
+        package init(generation: String, of resource: String, context: HLSContext) {
+            (self.generation, self.resource, self.context) = (generation, resource, context)
+        }
+    }
+
+    private struct State {
+        /// Playlists of the last time, and those of the time before that were not used since.
+        var recent: [Key: Result<Playlist, PlaylistError>] = [:]
+        var former: [Key: Result<Playlist, PlaylistError>] = [:]
+        /// Size of the recent ones.
+        var size = 0
+        var readCount = 0
+    }
+
+    /// Those of this process.
+    package static let shared = RememberedPlaylists()
+
+    /// About what a link takes, with the segment that it belongs to, in bytes.
+    private static let linkSize = 300
+
+    /// Maximum size of all playlists in memory, in bytes.
+    private let maximumSize: Int
+    /// A leaf.
+    private let state = Mutex(State())
+
+    package init(maximumSize: Int = 32 << 20) { self.maximumSize = maximumSize }
+
+    /// Number of playlists that were read because they were not remembered.
+    package var readCount: Int { state.withLock { $0.readCount } }
+
+    /// The playlist that was noted for `key`, with all of its budget, or why there is none; `nil` if none is remembered.
+    package subscript(key: Key) -> Result<Playlist, PlaylistError>? {
+        let result = state.withLock { state -> Result<Playlist, PlaylistError>? in
+            if let result = state.recent[key] { return result }
+            guard let result = state.former.removeValue(forKey: key) else { return nil }
+            insert(result, for: key, in: &state)
+            return result
+        }
+        return result?.map { $0.withNewBudget() }
+    }
+
+    /// The playlist for `key` as ``subscript(_:)`` returns it, or else read from `bytes` and remembered.
+    package func playlist(
+        for key: Key, reading bytes: [UInt8], limits: PlaylistLimits = PlaylistLimits()
+    ) throws(PlaylistError) -> Playlist {
+        if let known = self[key] { return try known.get() }
+        let result = Result { () throws(PlaylistError) in
+            try Playlist(bytes, context: key.context, limits: limits)
+        }
+        state.withLock { $0.readCount += 1 }
+        note(result, for: key)
+        return try result.get()
+    }
+
+    /// Remembers what is known of the playlist for `key`, unless it is large or the work was canceled.
+    package func note(_ result: Result<Playlist, PlaylistError>, for key: Key) {
+        if case .failure(let error) = result, error.code == .canceled { return }
+        state.withLock { insert(result, for: key, in: &$0) }
+    }
+
+    private func insert(_ result: Result<Playlist, PlaylistError>, for key: Key, in state: inout State) {
+        let size = Self.size(result)
+        guard size <= maximumSize / 2 else { return }
+        if state.size + size > maximumSize / 2 { (state.former, state.recent, state.size) = (state.recent, [:], 0) }
+        if let old = state.recent.updateValue(result, forKey: key) { state.size -= Self.size(old) }
+        state.size += size
+    }
+
+    private static func size(_ result: Result<Playlist, PlaylistError>) -> Int {
+        guard case .success(let playlist) = result else { return 1024 }
+        return 1024 + playlist.bytes.count + playlist.links.count * linkSize
+    }
+}
+
+extension Playlist {
+    fileprivate func withNewBudget() -> Playlist {
+        let budget = PlaylistBudget(budget.limits, forInput: bytes.count)
+        switch self {
+        case .hls(var list):
+            list.budget = budget
+            return .hls(list)
+        case .dash(var mpd):
+            mpd.budget = budget
+            return .dash(mpd)
+        }
+    }
+}
