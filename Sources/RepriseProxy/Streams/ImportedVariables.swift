@@ -7,15 +7,36 @@ import Reprise
 /// In memory only: a player loads the multivariant playlist first. The oldest go when there are too many. In a cache of
 /// several users, variables that differ count as unknown, because they may be one user's secret.
 final class ImportedVariables: Sendable {
-    private struct State {
-        var lists: [Entry] = []
-        var byteCount = 0
+    /// A list takes the place of an earlier one that is equal.
+    fileprivate struct List: Hashable {
+        let playlists: Set<String>
+        /// `nil` if the newest variables count, whatever they are.
+        let distinct: Variables?
     }
 
-    private struct Entry {
+    fileprivate struct Entry {
+        let list: List
         let variables: Variables
-        let playlists: Set<String>
         let byteCount: Int
+    }
+
+    /// What the lists say that name one playlist.
+    fileprivate struct Importer {
+        /// Numbers of the lists, the newest last.
+        var lists: [Int] = []
+        /// Number of lists by their variables.
+        var counts: [Variables: Int] = [:]
+    }
+
+    fileprivate struct State {
+        /// By numbers, which ascend.
+        var entries: [Int: Entry] = [:]
+        var numbers: [List: Int] = [:]
+        var importers: [String: Importer] = [:]
+        /// No list has a smaller number.
+        var oldest = 0
+        var next = 0
+        var byteCount = 0
     }
 
     /// Maximum size of all URLs and variables, in bytes.
@@ -34,9 +55,8 @@ final class ImportedVariables: Sendable {
     func imported(by playlist: ResourceURL) -> Variables? {
         let url = playlist.withoutDirectives.description
         return state.withLock { state in
-            let known = state.lists.lazy.filter { $0.playlists.contains(url) }.map(\.variables)
-            guard let newest = known.last else { return nil }
-            return isShared && known.contains { $0 != newest } ? nil : newest
+            guard let importer = state.importers[url], !isShared || importer.counts.count == 1 else { return nil }
+            return importer.lists.last.flatMap { state.entries[$0]?.variables }
         }
     }
 
@@ -52,19 +72,44 @@ final class ImportedVariables: Sendable {
         }
         let byteCount = playlists.reduce(list.variables.byteCount) { $0 + $1.utf8.count }
         guard !playlists.isEmpty, byteCount <= maximumBytes else { return }
-        let entry = Entry(variables: list.variables, playlists: playlists, byteCount: byteCount)
+        let entry = Entry(
+            list: List(playlists: playlists, distinct: isShared ? list.variables : nil), variables: list.variables,
+            byteCount: byteCount)
         state.withLock { state in
-            let old = state.lists.firstIndex {
-                $0.playlists == playlists && (!isShared || $0.variables == list.variables)
+            if let old = state.numbers[entry.list] { state.remove(old) }
+            state.add(entry)
+            while state.byteCount > maximumBytes {
+                state.remove(state.oldest)
+                state.oldest += 1
             }
-            if let old {
-                state.byteCount -= state.lists.remove(at: old).byteCount
-            }
-            state.lists.append(entry)
-            state.byteCount += byteCount
-            while state.byteCount > maximumBytes { state.byteCount -= state.lists.removeFirst().byteCount }
         }
     }
 
     private static let kinds: Set<LinkKind> = [.variant, .rendition, .iFrameVariant, .imageVariant]
+}
+
+extension ImportedVariables.State {
+    fileprivate mutating func add(_ entry: ImportedVariables.Entry) {
+        for url in entry.list.playlists {
+            importers[url, default: ImportedVariables.Importer()].lists.append(next)
+            importers[url]?.counts[entry.variables, default: 0] += 1
+        }
+        (entries[next], numbers[entry.list]) = (entry, next)
+        byteCount += entry.byteCount
+        next += 1
+    }
+
+    /// Does nothing if the list with this number is gone already.
+    fileprivate mutating func remove(_ number: Int) {
+        guard let entry = entries.removeValue(forKey: number) else { return }
+        numbers[entry.list] = nil
+        byteCount -= entry.byteCount
+        for url in entry.list.playlists {
+            guard var importer = importers.removeValue(forKey: url) else { continue }
+            if let index = importer.lists.firstIndex(of: number) { importer.lists.remove(at: index) }
+            let count = (importer.counts[entry.variables] ?? 0) - 1
+            importer.counts[entry.variables] = count > 0 ? count : nil
+            if !importer.lists.isEmpty { importers[url] = importer }
+        }
+    }
 }
