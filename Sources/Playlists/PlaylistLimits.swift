@@ -28,6 +28,16 @@ package struct PlaylistLimits: Hashable, Sendable {
     /// Creates the default limits.
     package init() {}
 
+    /// Limits for a first attempt at a text of `count` bytes; `nil` for a large text.
+    ///
+    /// Nearly every playlist of that size keeps to them, and the attempt ends soon for those that do not.
+    package func quick(forInput count: Int) -> PlaylistLimits? {
+        guard count <= 256 << 10 else { return nil }
+        var quick = self
+        (quick.steps, quick.madeBytes) = (min(steps, 50_000), min(madeBytes, 4 << 20))
+        return quick
+    }
+
     /// Maximum size of the edited text and of everything that variables expand to: twice the input and 1 MiB.
     package func output(forInput count: Int) -> Int {
         let (double, overflowed) = count.multipliedReportingOverflow(by: 2)

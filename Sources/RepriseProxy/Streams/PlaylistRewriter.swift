@@ -43,8 +43,18 @@ struct PlaylistRewriter: BodyEditor {
             throw UneditedBody(reason: "not edited: beyond a limit when it was first read")
         }
         do {
-            return try await withTaskExecutorPreference(DiskExecutor.playlists) {
-                try body.isWithoutOrigin || body.isHostAway ? await selected(body) : rewritten(body)
+            if body.isWithoutOrigin || body.isHostAway {
+                return try await withTaskExecutorPreference(DiskExecutor.largePlaylists) { try await selected(body) }
+            }
+            if let quick = limits.quick(forInput: body.bytes.count) {
+                do {
+                    return try await withTaskExecutorPreference(DiskExecutor.playlists) {
+                        try rewritten(body, limits: quick)
+                    }
+                } catch let error as PlaylistError where error.code == .budgetExceeded {}
+            }
+            return try await withTaskExecutorPreference(DiskExecutor.largePlaylists) {
+                try rewritten(body, limits: limits)
             }
         } catch let error as PlaylistError {
             switch error.code {
@@ -64,7 +74,15 @@ struct PlaylistRewriter: BodyEditor {
         let document = URIReference(body.base.description)
         let (imported, part) = known(of: body)
         let context = HLSContext(url: document, imported: imported)
-        let playlist = try Playlist(body.bytes, context: context, limits: limits)
+        let generation = body.information.generation
+        let playlist =
+            if generation.isEmpty {
+                try Playlist(body.bytes, context: context, limits: limits)
+            } else {
+                try tracks.playlists.playlist(
+                    for: .init(generation: generation, of: body.resource.key.text, context: context),
+                    reading: body.bytes, limits: limits)
+            }
         try notes.note(playlist, of: body, in: part)
         // A live list that is as new as it may be goes on: its host may be back for the next segment.
         if case .hls(let list) = playlist, playlist.isOfStream { part.variables.note(list, from: document) }
@@ -86,7 +104,7 @@ struct PlaylistRewriter: BodyEditor {
         return try written(playlist, of: body, keeping: selection)
     }
 
-    private func rewritten(_ body: GatheredBody) throws(PlaylistError) -> [UInt8]? {
+    private func rewritten(_ body: GatheredBody, limits: PlaylistLimits) throws(PlaylistError) -> [UInt8]? {
         let (imported, part) = known(of: body)
         if let bytes = written(for: body, importing: imported, in: part) { return bytes }
         let context = HLSContext(url: URIReference(body.base.description), imported: imported)

@@ -132,4 +132,30 @@ import Testing
         }
         #expect(counts.withLock { $0.most } == cores)
     }
+
+    @Test("a playlist that is read quickly does not wait for those that stand for much")
+    func lanes() async throws {
+        let threads = max(1, ProcessInfo.processInfo.activeProcessorCount / 2)
+        let isOver = DispatchSemaphore(value: 0)
+        let hold: @Sendable () -> Void = { isOver.wait() }
+        let held = (0..<threads).map { _ in Task(executorPreference: DiskExecutor.largePlaylists) { hold() } }
+        let release: () async -> Void = {
+            for _ in held { isOver.signal() }
+            for task in held { await task.value }
+        }
+        do {
+            let (small, codes, _) = try await Self.edited(
+                "#EXTM3U\n#EXTINF:4,\nhttps://b.example/1.ts\n", at: "/small.m3u8", madeBytes: 64 << 20)
+            #expect(try small.get() != nil && codes.isEmpty)
+        } catch {
+            await release()
+            throw error
+        }
+        await release()
+        // More than is made at first, and less than is allowed.
+        let long = String(repeating: "l", count: 400)
+        let (large, codes, listed) = try await Self.edited(
+            Self.mpd("https://b.example/\(long)$Number$.m4s"), at: "/large.mpd", madeBytes: 64 << 20)
+        #expect(try large.get() != nil && codes.isEmpty && listed)
+    }
 }

@@ -14,6 +14,10 @@ package final class DiskExecutor: TaskExecutor {
     package static let playlists = DiskExecutor(
         DispatchQueue(label: "reprise.playlists", qos: .userInitiated, attributes: .concurrent),
         width: ProcessInfo.processInfo.activeProcessorCount)
+    /// The same for those that take long, so that the others do not wait for them.
+    package static let largePlaylists = DiskExecutor(
+        DispatchQueue(label: "reprise.largePlaylists", qos: .userInitiated, attributes: .concurrent),
+        width: max(1, ProcessInfo.processInfo.activeProcessorCount / 2))
 
     /// The number of jobs submitted and finished.
     package struct Load: Sendable, Equatable {
