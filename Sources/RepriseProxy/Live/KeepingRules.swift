@@ -58,6 +58,8 @@ struct KeepingRules: Sendable {
     /// Both have the same credentials.
     func mayShare(_ head: SharedExchange.Head, askedWith sent: HTTPFields, by fields: HTTPFields) -> Bool {
         let response = head.response.headerFields
+        // What is not kept whole reaches all of its readers at the speed of the slowest.
+        guard response[.contentLength].flatMap({ Int64($0) }) ?? 0 <= SharedExchange.longestBody else { return false }
         guard let vary = Vary(response),
             vary.names.allSatisfy({ Self.values(sent, of: $0) == Self.values(fields, of: $0) })
         else { return false }

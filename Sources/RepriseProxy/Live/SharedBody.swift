@@ -2,8 +2,8 @@ import Reprise
 
 /// The bytes of one body on its way to several readers: which pieces are kept, and whether more may be fetched.
 ///
-/// Kept whole at first, so that readers can still join. Once ``keepOnlyWindow()`` was called, pieces that every reader
-/// has passed are dropped, and the slowest reader slows down the fetch.
+/// Kept whole at first, so that readers can still join. Once ``keepOnlyWindow()`` was called, the fastest reader sets
+/// the pace, and one that falls more than ``window`` behind it gets no more.
 struct SharedBody {
     /// What a reader gets next.
     enum Step {
@@ -12,23 +12,34 @@ struct SharedBody {
         case wait
         /// The body has ended.
         case end
+        /// The next piece was dropped, because the reader is too far behind.
+        case overtaken
+    }
+
+    private struct Piece {
+        let bytes: any ByteChunk
+        /// Position of its first byte.
+        let start: Int
     }
 
     /// The reader that a body begins with.
     static let firstReader = 1
-    /// Number of bytes ahead of the slowest reader at which fetching pauses, if the body is not kept whole.
+    /// Number of bytes before and after the place of the fastest reader that are kept, if the body is not kept whole.
     static let window = 1 << 20
 
-    private var pieces: [any ByteChunk] = []
+    private var pieces: [Piece] = []
     /// Number of pieces dropped.
     private var dropped = 0
+    /// Number of bytes that have come.
+    private var length = 0
     /// Number of the next piece, by reader.
     private var positions = [firstReader: 0]
     private var lastReader = firstReader
     private var isKeptWhole = true
     private(set) var hasEnded = false
+
     /// Number of bytes of the pieces that are kept.
-    private(set) var byteCount = 0
+    var byteCount: Int { length - start(of: dropped) }
 
     /// Whether any reader is left.
     var isWanted: Bool { !positions.isEmpty }
@@ -55,34 +66,46 @@ struct SharedBody {
     /// The next piece for `reader`; ends for a reader that was removed.
     mutating func next(for reader: Int) -> Step {
         guard let position = positions[reader] else { return .end }
+        guard position >= dropped else { return .overtaken }
         guard position - dropped < pieces.count else { return hasEnded ? .end : .wait }
         positions[reader] = position + 1
-        let piece = pieces[position - dropped]
+        let piece = pieces[position - dropped].bytes
         dropPassed()
         return .piece(piece)
     }
 
     mutating func append(_ piece: any ByteChunk) {
-        pieces.append(piece)
-        byteCount += piece.count
-        dropPassed()
+        pieces.append(Piece(bytes: piece, start: length))
+        length += piece.count
     }
 
     mutating func end() { hasEnded = true }
 
-    /// Drops what every reader has passed, from now on; no reader can join any more.
+    /// Keeps no more than a window from now on; no reader can join any more.
     mutating func keepOnlyWindow() {
         isKeptWhole = false
         dropPassed()
     }
 
     /// Whether another piece may be fetched.
-    var hasRoom: Bool { isKeptWhole || byteCount < Self.window }
+    var hasRoom: Bool { isKeptWhole || length - fastest.start < Self.window }
+
+    /// The place of the fastest reader.
+    private var fastest: (position: Int, start: Int) {
+        let position = max(positions.values.max() ?? 0, dropped)
+        return (position, start(of: position))
+    }
+
+    private func start(of position: Int) -> Int {
+        position - dropped < pieces.count ? pieces[position - dropped].start : length
+    }
 
     private mutating func dropPassed() {
         guard !isKeptWhole, let slowest = positions.values.min() else { return }
-        while dropped < slowest, let first = pieces.first {
-            byteCount -= first.count
+        let fastest = fastest
+        while dropped < fastest.position, let first = pieces.first,
+            dropped < slowest || fastest.start - first.start > Self.window
+        {
             pieces.removeFirst()
             dropped += 1
         }

@@ -44,8 +44,12 @@ final class SharedExchange: Sendable {
     }
 
     /// Maximum number of bytes of one body that are kept.
-    private static let longestBody = 16 << 20
+    static let longestBody = 16 << 20
     private static let fetcher = 0
+    private static let overtaken = RepriseError(
+        .storageFull,
+        "The client reads too slowly for a response that other clients read, too, and that is too large for the memory."
+    )
 
     /// The fields of the request that was sent.
     let fields: HTTPFields
@@ -180,6 +184,7 @@ final class SharedExchange: Sendable {
             switch step {
             case .piece(let piece): return piece
             case .end: return nil
+            case .overtaken: throw Self.overtaken
             case .wait:
                 if let failure { throw failure }
                 await wait(as: reader) { $0.body.hasNext(for: reader) || $0.failure != nil }

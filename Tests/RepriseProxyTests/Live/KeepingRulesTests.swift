@@ -56,4 +56,13 @@ import Testing
         #expect(!rules().mayShare(varying, askedWith: [.acceptLanguage: "de"], by: [.acceptLanguage: "en"]))
         #expect(!rules().mayShare(try head(200, [.vary: "*"]), askedWith: [:], by: [:]))
     }
+
+    @Test("a body that is not kept whole is not shared: its slowest reader would slow down the others")
+    func longBodies() throws {
+        let longest = SharedExchange.longestBody
+        for (length, isShared) in [("\(longest)", true), ("\(longest + 1)", false)] {
+            let head = try head(200, [.contentLength: length])
+            #expect(rules(.part).mayShare(head, askedWith: [:], by: [:]) == isShared)
+        }
+    }
 }
