@@ -1,10 +1,11 @@
 import HTTPSemantics
 import HTTPTypes
-import Reprise
 import RepriseTesting
 import TestLimits
 import TestSupport
 import Testing
+
+@testable import Reprise
 
 @Suite(.limit(minutes: 1)) struct StoredContentTests {
     @Test func aLookupInMemoryKnowsWhatReadsBrought() async throws {
@@ -113,6 +114,40 @@ import Testing
                 try await check(film)
                 #expect(try await film.loadStored(fields: german)?.ranges == [0..<1000])
                 #expect(try await film.loadStored(fields: [.acceptLanguage: "fr"]) == nil)
+            }
+        }
+    }
+
+    @Test("many resources are looked up in memory, or all in one read of the index", arguments: [3, 1200])
+    func together(others: Int) async throws {
+        try await Bench.run { bench async throws in
+            bench.publish("/a", length: 10_000)
+            bench.publish("/b", length: 10_000) { $0.fields = [.vary: "Accept-Language"] }
+            bench.publish("/c", length: 10_000)
+            func resource(_ path: String, in cache: MediaCache) throws -> MediaResource {
+                try cache.resource(for: bench.origin.url(path))
+            }
+            _ = try await resource("/a", in: bench.cache).read(2000..<4000).drain()
+            let german = try bench.cache.resource(for: bench.origin.url("/b"), fields: [.acceptLanguage: "de"])
+            _ = try await german.read(0..<1000).drain()
+            _ = try await resource("/c", in: bench.cache).read().drain()
+            try await bench.reopened { cache async throws in
+                _ = try await resource("/c", in: cache).loadStored()
+                let german = try cache.resource(for: bench.origin.url("/b"), fields: [.acceptLanguage: "de"])
+                let resources =
+                    try (0..<others).map { try resource("/\($0)", in: cache) }
+                    + [resource("/a", in: cache), german, resource("/b", in: cache), resource("/c", in: cache)]
+                await cache.upkeep.settle()
+                var (found, counts) = ([StoredContent?](), [Int]())
+                for _ in 0..<3 {
+                    let before = cache.indexReadCount
+                    found = await MediaResource.stored(resources)
+                    counts.append(cache.indexReadCount - before)
+                }
+                // What a cache does when it is opened may read the index, too.
+                #expect(counts.min() == 1)
+                #expect(found.prefix(others).allSatisfy { $0 == nil })
+                #expect(found.dropFirst(others).map { $0?.ranges } == [[2000..<4000], [0..<1000], nil, [0..<10_000]])
             }
         }
     }
