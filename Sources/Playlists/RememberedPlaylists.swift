@@ -40,7 +40,8 @@ package final class RememberedPlaylists: Sendable {
     /// Number of playlists that were read because they were not remembered.
     package var readCount: Int { state.withLock { $0.readCount } }
 
-    /// The playlist that was noted for `key`, with all of its budget, or why there is none; `nil` if none is remembered.
+    /// The playlist that was noted for `key`, with all of its budget, or why there is none; `nil` if nothing is
+    /// remembered.
     package subscript(key: Key) -> Result<Playlist, PlaylistError>? {
         let result = state.withLock { state -> Result<Playlist, PlaylistError>? in
             if let result = state.recent[key] { return result }
