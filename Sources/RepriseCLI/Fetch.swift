@@ -55,11 +55,7 @@ struct Fetch: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
     @OptionGroup var pace: DownloadOptions
 
-    @Option(
-        name: .customLong("header"),
-        help: ArgumentHelp(
-            "Field sent to the origin, such as \"Authorization: Bearer …\"; may be repeated.", valueName: "field"))
-    var headers: [String] = []
+    @OptionGroup var headers: HeaderOptions
 
     @Flag(help: "Progress and results as one JSON object per line on standard output.")
     var json = false
@@ -85,7 +81,6 @@ struct Fetch: AsyncParsableCommand {
                 throw ValidationError("Standard output takes either the media or --json.")
             }
         }
-        _ = try HeaderFields.options(headers)
     }
 
     func run() async throws {
@@ -233,7 +228,7 @@ struct Fetch: AsyncParsableCommand {
     ) async throws {
         let (names, name) = (try cache.names(store.dropQueryItem), URLText.name(of: url))
         let operation = FetchOperation(
-            url: url, first: first?.text, fields: headers, body: output != nil, names: names)
+            url: url, first: first?.text, fields: headers.lines, body: output != nil, names: names)
         let outcome: FetchOperation.Outcome
         do {
             outcome = try await access.perform(operation, shownBy: meter) { bytes in

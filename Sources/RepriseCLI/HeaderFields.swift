@@ -1,5 +1,20 @@
 import ArgumentParser
 import HTTPTypes
+import Reprise
+
+/// The option `--header` of commands that fetch.
+struct HeaderOptions: ParsableArguments {
+    @Option(
+        name: .customLong("header"),
+        help: ArgumentHelp(
+            "Field sent to the origin, such as \"Authorization: Bearer …\"; may be repeated.", valueName: "field"))
+    var lines: [String] = []
+
+    /// Whether it was given.
+    var isGiven: Bool { !lines.isEmpty }
+
+    func validate() throws { _ = try HeaderFields.options(lines) }
+}
 
 /// Header fields from the command line.
 enum HeaderFields {
@@ -22,6 +37,18 @@ enum HeaderFields {
             throw ValidationError("--header cannot give \(own.name): Reprise sends that field itself.")
         }
         return fields
+    }
+
+    /// The fields of an operation, each `Name: value`; throws ``RepriseError`` with code `invalidArgument`.
+    static func ofOperation(_ lines: [String]?) throws(RepriseError) -> HTTPFields {
+        let parsed: HTTPFields
+        do { parsed = try parse(lines ?? []) } catch {
+            throw RepriseError(.invalidArgument, "A field is \"Name: value\" without line breaks.")
+        }
+        if let own = parsed.first(where: { isOwn($0.name) }) {
+            throw RepriseError(.invalidArgument, "\(own.name) cannot be given: Reprise sends that field itself.")
+        }
+        return parsed
     }
 
     /// The fields in `lines`, each `Name: value`.

@@ -45,6 +45,7 @@ struct Pin: AsyncParsableCommand {
         transform: Beginning.read)
     var first: Beginning?
     @OptionGroup var stream: StreamOptions
+    @OptionGroup var headers: HeaderOptions
     @OptionGroup var pace: DownloadOptions
 
     /// A thousand years: calendars and the formats of dates go on for longer.
@@ -64,6 +65,9 @@ struct Pin: AsyncParsableCommand {
             throw ValidationError("--quality, --codec, --audio and --subtitles choose what --download fetches.")
         }
         if pace.isGiven, !download { throw ValidationError("--rate and --while go with --download.") }
+        if headers.isGiven, !download, first == nil {
+            throw ValidationError("--header goes with --download and --first, which ask the origin.")
+        }
         if let first {
             guard !download, time == nil else {
                 throw ValidationError("--first keeps a beginning until it is released: leave --download and --for out.")
@@ -147,7 +151,7 @@ struct Pin: AsyncParsableCommand {
         let names = try cache.names(store.dropQueryItem)
         let shown = URLText.redacted(url)
         if download { return try await self.download(url, names: names, in: access) }
-        let operation = PinOperation(url: url, until: until, first: first?.text, names: names)
+        let operation = PinOperation(url: url, until: until, first: first?.text, fields: headers.lines, names: names)
         guard let first else { return Self.report(try await access.perform(operation), url: shown) }
         let outcome = try await transfer(
             operation, of: url, names: names, in: access, advice: "Run the same command again to go on.")
@@ -163,7 +167,7 @@ struct Pin: AsyncParsableCommand {
         let isAlone = if case .opened = access { true } else { false }
         let operation = DownloadOperation(
             url: url, quality: stream.quality, codec: stream.codec, audio: stream.audio, subtitles: stream.subtitles,
-            pause: isAlone ? nil : true, names: names)
+            pause: isAlone ? nil : true, fields: headers.lines, names: names)
         let advice =
             isAlone
             ? "The download goes on whenever the cache is opened; or run the same command again."

@@ -253,6 +253,32 @@ import Testing
         }
     }
 
+    @Test("fields go to the origin, as those of fetch", arguments: [false, true]) func fields(isBeginning: Bool)
+        async throws
+    {
+        try await Bench.run { bench async throws in
+            bench.publish("/film", length: 1000)
+            let (url, fields) = (bench.origin.url("/film"), ["Referer: https://tv.example/"])
+            if isBeginning {
+                let operation = PinOperation(url: url, until: nil, first: "500B", fields: fields, names: Names())
+                #expect(try await operation.run(in: bench.cache) { _ in }.failure == nil)
+            } else {
+                let operation = DownloadOperation(
+                    url: url, quality: nil, codec: nil, audio: nil, subtitles: nil, pause: nil, fields: fields,
+                    names: Names())
+                #expect(try await operation.run(in: bench.cache) { _ in }.failure == nil)
+            }
+            let requests = await bench.origin.settledSnapshot().requests
+            #expect(!requests.isEmpty && requests.allSatisfy { $0.fields[.referer] == "https://tv.example/" })
+            let wrong = DownloadOperation(
+                url: url, quality: nil, codec: nil, audio: nil, subtitles: nil, pause: nil, fields: ["Host: b"],
+                names: Names())
+            await #expect { _ = try await wrong.run(in: bench.cache) { _ in } } throws: {
+                ($0 as? RepriseError)?.code == .invalidArgument
+            }
+        }
+    }
+
     @Test("a download that gives way to a player says so, and does not tell the length of its playlist as its own")
     func givesWay() async throws {
         try await Bench.run(configure: { $0.downloadsStreams = true }) { bench async throws in

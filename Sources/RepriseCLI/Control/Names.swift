@@ -38,11 +38,13 @@ struct Names: Codable, Sendable, Equatable {
     /// The resource of `name`, a URL or an identifier, in `cache`.
     ///
     /// Throws ``RepriseError`` with code `notStored` for an identifier of nothing.
-    func resource(of name: String, in cache: MediaCache) async throws -> MediaResource {
+    func resource(
+        of name: String, in cache: MediaCache, fields: HTTPFields = [:]
+    ) async throws -> MediaResource {
         guard let title = try await Identifier(name)?.title(in: cache) else {
-            return try resource(for: name, in: cache)
+            return try resource(for: name, in: cache, fields: fields)
         }
-        return try cache.resource(for: title.url, key: title.key)
+        return try cache.resource(for: title.url, key: title.key, fields: fields)
     }
 
     /// `names`, with the keys for those that are identifiers.

@@ -16,6 +16,8 @@ struct DownloadOperation: ControlOperation {
     let quality, codec, audio, subtitles: String?
     /// Whether it is paused when the last operation that waits for it is ended early, unless it was under way before.
     let pause: Bool?
+    /// Fields sent to the origin, each `Name: value`; they are recorded nowhere.
+    var fields: [String]?
     let names: Names
 
     struct Outcome: Codable, Sendable {
@@ -29,7 +31,7 @@ struct DownloadOperation: ControlOperation {
 
     func run(in cache: MediaCache, progress: @escaping @Sendable (TransferReport) -> Void) async throws -> Outcome {
         let selection = try selection()
-        let resource = try names.resource(for: url, in: cache)
+        let resource = try names.resource(for: url, in: cache, fields: try HeaderFields.ofOperation(fields))
         try await cache.learnFiles(of: [resource.key], policy: names.policy)
         await cache.downloads.commands.join(resource.key, pausing: pause == true)
         let result: Result<Outcome, any Error>

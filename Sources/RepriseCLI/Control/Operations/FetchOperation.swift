@@ -1,4 +1,3 @@
-import HTTPTypes
 import Reprise
 import RepriseProxy
 
@@ -40,7 +39,7 @@ struct FetchOperation: ControlOperation {
         in cache: MediaCache, progress: @escaping @Sendable (TransferReport) -> Void,
         body: @escaping @Sendable ([UInt8]) async throws -> Void
     ) async throws -> Outcome {
-        let resource = try names.resource(for: url, in: cache, fields: try requestFields())
+        let resource = try names.resource(for: url, in: cache, fields: try HeaderFields.ofOperation(fields))
         let transfer = Transfer(resource: resource, name: URLText.name(of: url), downloads: cache.downloads)
         let teller = TransferTeller(key: resource.key, tell: progress)
         do {
@@ -65,17 +64,6 @@ struct FetchOperation: ControlOperation {
             let reason = Failure.Reason.notStored(await Pin.unstorable(resource, because: .offline))
             return Outcome(progress: teller.report, failure: FailedTransfer(reason))
         }
-    }
-
-    private func requestFields() throws -> HTTPFields {
-        let parsed: HTTPFields
-        do { parsed = try HeaderFields.parse(fields ?? []) } catch {
-            throw RepriseError(.invalidArgument, "A field is \"Name: value\" without line breaks.")
-        }
-        if let own = parsed.first(where: { HeaderFields.isOwn($0.name) }) {
-            throw RepriseError(.invalidArgument, "\(own.name) cannot be given: Reprise sends that field itself.")
-        }
-        return parsed
     }
 }
 

@@ -15,6 +15,8 @@ struct PinOperation: ControlOperation {
     let until: Double?
     /// How much of the beginning is fetched and kept, such as `10s`; if it is missing, stored bytes are kept.
     let first: String?
+    /// Fields sent to the origin, each `Name: value`.
+    var fields: [String]?
     let names: Names
 
     struct Outcome: Codable, Sendable {
@@ -36,7 +38,7 @@ struct PinOperation: ControlOperation {
         if let until, !(0..<Self.latest ~= until) {
             throw RepriseError(.invalidArgument, "\"until\" is a time in seconds since 1970.")
         }
-        let resource = try await names.resource(of: url, in: cache)
+        let resource = try await names.resource(of: url, in: cache, fields: try HeaderFields.ofOperation(fields))
         try await cache.learnFiles(of: [resource.key], policy: names.policy)
         let before = try await cache.retention(of: resource)
         let staysDownload = before == .download && until == nil
