@@ -25,6 +25,7 @@ package enum PlaylistFormat: Hashable, Sendable {
 
     /// Looks at the beginning of a text as ``init(of:)`` does.
     package static func look(at bytes: some Collection<UInt8>) -> Look {
+        if isUTF16(bytes) { return lookInUTF16(Array(bytes)) }
         let head = Array(bytes)
         if head.count < 3, Array("\u{FEFF}".utf8).starts(with: head) { return .undecided }
         var index = head.hasPrefix("\u{FEFF}", at: 0) ? 3 : 0
@@ -58,12 +59,11 @@ package enum PlaylistFormat: Hashable, Sendable {
         return streamExtensions.contains { name.hasSuffix($0) }
     }
 
-    /// Whether a media type, in lower case and without parameters, leaves open what a text is.
-    package static func isVague(_ mediaType: String?) -> Bool { mediaType.map(vagueTypes.contains) ?? true }
+    /// Whether a text begins with the byte order mark of UTF-16, in either order.
+    package static func isUTF16(_ bytes: some Collection<UInt8>) -> Bool {
+        bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
+    }
 
-    private static let vagueTypes: Set<String> = [
-        "application/octet-stream", "application/xml", "binary/octet-stream", "text/plain", "text/xml",
-    ]
     private static let streamTypes: Set<String> = [
         "application/dash+xml", "application/dash-patch+xml", "application/mpegurl", "application/vnd.apple.mpegurl",
         "application/x-mpegurl", "video/vnd.mpeg.dash.mpd", "video/vnd.mpegurl",
@@ -71,6 +71,18 @@ package enum PlaylistFormat: Hashable, Sendable {
     private static let types = streamTypes.union(["audio/mpegurl", "audio/x-mpegurl"])
     private static let streamExtensions = [".m3u8", ".mpd"]
     private static let extensions = streamExtensions + [".m3u"]
+
+    /// Looks at a simple list in UTF-16, which some programs write and mpv reads.
+    private static func lookInUTF16(_ head: [UInt8]) -> Look {
+        let low = head[0] == 0xFF ? 0 : 1
+        let name = Array("#EXTM3U".utf8)
+        for (index, byte) in name.enumerated() {
+            let place = 2 + 2 * index
+            guard place + 1 < head.count else { return .undecided }
+            guard head[place + low] == byte, head[place + 1 - low] == 0 else { return .none }
+        }
+        return .format(.hls)
+    }
 
     private static func beginsHLS(_ head: [UInt8], at index: Int) -> Bool {
         guard head.hasPrefix("#EXTM3U", at: index) else { return false }

@@ -201,6 +201,14 @@ public final class MediaCache: Sendable {
             media: engine.store?.quota.usage.allocated ?? 0, index: engine.store?.quota.indexBytes ?? 0)
     }
 
+    /// What was remarked about hosts since the cache was opened, the oldest first.
+    package var hostRemarks: [HostRemark] { engine.reporter.hostRemarks }
+
+    /// Remarks `reason` about the host of `url`, once.
+    package func remark(_ reason: String, about url: ResourceURL) {
+        engine.reporter.remark(reason, about: engine.configuration.keyPolicy.key(for: url), at: url.authority)
+    }
+
     /// Whether the cache follows the rules for several users.
     package var isShared: Bool { engine.configuration.reuse.isShared }
 

@@ -155,6 +155,8 @@ struct EntryReport: Encodable {
     var spans: [[Int64]]?
     /// The host that sent it, if that is known to give each request another file.
     var splicingHost: String?
+    /// What a running server has remarked about its host.
+    var remarks: [String]?
     /// What it is the playlist of.
     var stream: StreamReport?
     /// Why its playlist was not read to its end, so that nothing is known of its share.

@@ -376,6 +376,9 @@ struct Serve: AsyncParsableCommand {
                 logger.notice("changed at the origin", metadata: ["key": "\(key.redacted)", "reason": "\(reason)"])
             case .hostSplices(let key, let host):
                 logger.notice("host splices", metadata: ["key": "\(key.redacted)", "host": "\(host)"])
+            case .hostRemarked(let key, let host, let reason):
+                logger.notice(
+                    "host remarked", metadata: ["key": "\(key.redacted)", "host": "\(host)", "reason": "\(reason)"])
             case .servedStale(let key, let reason):
                 logger.notice("served stale", metadata: ["key": "\(key.redacted)", "reason": "\(reason)"])
             case .evicted(let key, let bytes):

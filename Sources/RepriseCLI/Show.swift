@@ -38,16 +38,23 @@ struct Show: AsyncParsableCommand {
             do {
                 entry = try names.entry(url, in: inspector)
             } catch let error as RepriseError where error.code == .notStored {
-                guard let rest = try names.rest(url, in: inspector) else { throw error }
+                guard let rest = try names.rest(url, in: inspector) else {
+                    let remarks = await remarks(about: url)
+                    guard !remarks.isEmpty else { throw error }
+                    throw RepriseError(.notStored, (remarks + [error.message]).joined(separator: " "))
+                }
                 return try show(rest)
             }
             let stored = try inspector.storedRanges(of: entry)
             let files = try StoredFiles(inspector, policy: names.policy, title: entry.key)
             let stream = StreamOutline(entry, in: files)
+            let remarks = await remarks(about: "\(entry.url)")
+            defer { for remark in remarks where !json { try? Terminal.print("Host: \(remark)") } }
             if json {
                 var report = EntryReport(entry, spans: stored.map { [$0.lowerBound, $0.upperBound] })
                 report.stream = stream.map { StreamReport($0) }
                 report.problem = stream?.obstacle
+                report.remarks = remarks.isEmpty ? nil : remarks
                 report.complete = stream?.isComplete ?? entry.isComplete
                 report.splicingHost = try inspector.splicingHost(of: entry)?.host
                 return try Terminal.printJSON(report)
@@ -82,6 +89,13 @@ struct Show: AsyncParsableCommand {
                 try Terminal.print("Spliced: \(host) gives each request another file; seen \(TimeSpan.date(date))")
             }
         }
+    }
+
+    /// What the server that uses the cache, if there is one, has remarked about the host of `url`.
+    private func remarks(about url: String) async -> [String] {
+        // Whatever goes wrong, the rest is shown.
+        guard let server = try? await cache.server() else { return [] }
+        return (try? await server.perform(RemarksOperation(url: url)) { _ in })?.reasons ?? []
     }
 
     /// Shows what belongs to `title` besides the files that its stored playlists name, such as those of an earlier

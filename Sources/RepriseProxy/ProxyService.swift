@@ -2,8 +2,9 @@ import HTTPSemantics
 import HTTPTypes
 import Logging
 import NIOCore
-import Reprise
+import Playlists
 import Primitives
+import Reprise
 
 /// The state shared by all connections of a proxy.
 final class ProxyService: Sendable {
@@ -75,7 +76,9 @@ final class ProxyService: Sendable {
         for text in configuration.allowedPages {
             guard let page = PageOrigin(text) else {
                 throw RepriseError(
-                    .invalidArgument, "\"\(text)\" is no page's origin; give it as http://host:port or https://host.")
+                    .invalidArgument,
+                    "\"\(text)\" is no page's origin; give it as http://host:port, https://host or "
+                        + "capacitor://localhost.")
             }
             pages.insert(page.text)
         }
@@ -107,6 +110,7 @@ final class ProxyService: Sendable {
                 logs.log(
                     .warning, "playlist sent as the origin sent it",
                     metadata: Self.hidingTokens(tokens, in: ["url": "\(url.redacted)", "error": "\(error)"]))
+                cache.remark("A playlist was sent as it came. \(error.message)", about: url)
             }
         (bodyFilter, edgeFilter) = (filter, NotingFilter(filter: filter))
     }

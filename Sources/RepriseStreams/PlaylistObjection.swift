@@ -11,10 +11,11 @@ extension PlaylistPlanner {
         to information: ContentInformation?, beginning bytes: [UInt8]?, at url: ResourceURL
     ) -> RepriseError? {
         let type = MediaType(information?.mediaType)
+        if let bytes, PlaylistFormat(of: bytes) != nil { return nil }
         guard isDeclaredStream(information, at: url) else {
-            return bytes.map(WebPage.begins) == true ? WebPage.objection(at: url) : nil
+            let isPage = type?.isHTML == true || bytes.map(WebPage.begins) == true
+            return isPage ? WebPage.objection(at: url) : nil
         }
-        guard bytes.map({ PlaylistFormat(of: $0) == nil }) ?? true else { return nil }
         let place = "in place of the playlist \(url.redacted)"
         if type?.isNotice == true || WebPage.begins(bytes ?? []) {
             return .logIn(.notDownloadable, "The origin sent a page or an error \(place)")

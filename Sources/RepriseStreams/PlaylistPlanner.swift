@@ -15,8 +15,7 @@ package struct PlaylistPlanner: StreamPlanner {
 
     package func mayBePlaylist(_ information: ContentInformation, at url: ResourceURL) -> Bool {
         let type = MediaType(information.mediaType)?.essence
-        return PlaylistFormat.isDeclared(by: type, name: url.lastPathComponent)
-            || PlaylistFormat.isVague(type) && !url.namesMedia
+        return PlaylistFormat.isDeclared(by: type, name: url.lastPathComponent) || !url.namesMedia
     }
 
     package func beginsPlaylist(_ bytes: [UInt8]) -> Bool { PlaylistFormat(of: bytes) != nil }

@@ -7,13 +7,18 @@ import Testing
 /// Which requests of browsers are answered, by their fields alone: Fetch Metadata, RFC 6454, Fetch standard §4.8.
 @Suite(.limit(minutes: 1)) struct BrowserRulesTests {
     private static let page = "http://localhost:8000"
+    private static let app = "capacitor://localhost"
     private static let mozilla = "User-Agent: Mozilla/5.0 (X11; Linux x86_64)"
 
-    private func judge(_ fields: [String], method: String = "GET") throws -> BrowserRules.Verdict {
+    private func judge(
+        _ fields: [String], method: String = "GET", host: String = "127.0.0.1:8090", isEncrypted: Bool = false
+    ) throws -> BrowserRules.Verdict {
         var parser = RequestParser()
-        let lines = ["\(method) /https/host/a HTTP/1.1", "Host: 127.0.0.1:8090"] + fields
+        let lines = ["\(method) /https/host/a HTTP/1.1", "Host: \(host)"] + fields
         parser.append(ByteBuffer(string: lines.joined(separator: "\r\n") + "\r\n\r\n"))
-        return BrowserRules(allowedPages: [Self.page]).judge(try #require(try parser.next()))
+        var head = try #require(try parser.next())
+        head.isEncrypted = isEncrypted
+        return BrowserRules(allowedPages: [Self.page, Self.app]).judge(head)
     }
 
     private func isRefused(_ fields: [String], method: String = "GET") throws -> Bool {
@@ -33,11 +38,35 @@ import Testing
     }
 
     @Test(
+        "a program is one whatever it calls itself and whichever page it names, where browsers would say what they are",
+        arguments: [
+            [mozilla], [mozilla, "Origin: https://tv.example"], ["Origin: https://tv.example"], ["Origin: null"],
+        ])
+    func programs(fields: [String]) throws {
+        for host in ["127.0.0.1:8090", "localhost", "LOCALHOST:8090", "[::1]:8090", "127.9.9.9"] {
+            #expect(try judge(fields, host: host) == .answer(.player), "\(host)")
+        }
+        #expect(try judge(fields, host: "media.lan:8090", isEncrypted: true) == .answer(.player))
+    }
+
+    @Test(
+        "elsewhere the name in User-Agent decides",
+        arguments: ["media.lan:8090", "192.168.1.2", "localhost.evil.example"])
+    func elsewhere(host: String) throws {
+        #expect(try judge([Self.mozilla], host: host) == .answer(.browser))
+        #expect(try judge(["Origin: https://tv.example"], host: host) == .answer(.player))
+        guard case .refuse = try judge([Self.mozilla, "Origin: https://tv.example"], host: host) else {
+            return #expect(Bool(false), "a page of another site")
+        }
+        #expect(try judge([Self.mozilla, "Origin: \(Self.page)"], host: host) == .answer(.page(Self.page)))
+    }
+
+    @Test(
         "a user's tab gets the media and the requests of its element",
         arguments: [
             ["Sec-Fetch-Site: none", "Sec-Fetch-Dest: document", mozilla],
             ["Sec-Fetch-Site: same-origin", "Sec-Fetch-Dest: video", mozilla],
-            ["Sec-Fetch-Site: same-origin", "Sec-Fetch-Dest: image"], ["Sec-Fetch-Site: none"], [mozilla],
+            ["Sec-Fetch-Site: same-origin", "Sec-Fetch-Dest: image"], ["Sec-Fetch-Site: none"],
         ])
     func aTab(fields: [String]) throws { #expect(try judge(fields) == .answer(.browser)) }
 
@@ -68,8 +97,7 @@ import Testing
             ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: document", "Referer: http://evil.example/"],
             ["Sec-Fetch-Site: same-site", "Sec-Fetch-Dest: video", "Referer: http://127.0.0.1:9000/"],
             ["Sec-Fetch-Site: cross-site", "Origin: null", "Referer: \(page)/"], ["Sec-Fetch-Site: nonsense"],
-            ["Origin: http://evil.example"], ["Origin: null"], ["Origin: http://localhost:8001"],
-            ["Origin: http://127.0.0.1:8090"], ["Sec-Fetch-Site: same-origin", "Sec-Fetch-Dest: empty"],
+            ["Sec-Fetch-Site: same-origin", "Sec-Fetch-Dest: empty"],
             ["Sec-Fetch-Site: cross-site", "Referer: \(page).evil.example/"],
             ["Sec-Fetch-Site: cross-site", "Referer: http://evil.example/\(page)"],
             ["Sec-Fetch-Site: cross-site", "Referer: http://localhost:8000@evil.example/"],
@@ -83,10 +111,21 @@ import Testing
             ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: video", "Referer: \(page)/player/index.html?x=1"],
             ["Sec-Fetch-Site: same-site", "Sec-Fetch-Dest: audio", "Referer: \(page)/"], ["Origin: \(page)"],
             ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Dest: document", "Referer: \(page)/"],
+            [mozilla, "Origin: \(page)"],
         ])
     func allowedPages(fields: [String]) throws {
         #expect(try judge(fields) == .answer(.page(Self.page)))
         #expect(try isRefused(fields + ["Origin: \(Self.page)"], method: "POST"), "reading is all that it may")
+    }
+
+    @Test("a page of an app is allowed by its origin, which it gets back as it spells it")
+    func apps() throws {
+        for origin in [Self.app, "Capacitor://localhost"] {
+            #expect(try judge(["Sec-Fetch-Site: cross-site", "Origin: \(origin)"]) == .answer(.page(origin)))
+            #expect(try judge(["Origin: \(origin)"]) == .answer(.page(origin)))
+        }
+        #expect(try isRefused(["Sec-Fetch-Site: cross-site", "Origin: tauri://localhost"]))
+        #expect(try isRefused(["Sec-Fetch-Site: cross-site", "Origin: capacitor://localhost.evil"]))
     }
 
     @Test("no page changes anything", arguments: ["POST", "PUT", "DELETE", "PATCH"])
@@ -114,7 +153,11 @@ import Testing
             ("null", nil), ("*", nil), ("", nil), ("localhost:8000", nil), ("http://", nil), ("ftp://a", nil),
             ("http://a/b", nil), ("http://a?b", nil), ("http://u@a", nil), ("http://a b", nil), ("http://*.a", nil),
             ("http://a:0", nil), ("http://a:65536", nil), ("http://a:x", nil), ("http://ä.example", nil),
-            ("http://[::1", nil),
+            ("http://[::1", nil), ("capacitor://localhost", "capacitor://localhost"),
+            ("tauri://localhost/", "tauri://localhost"), ("Ionic://Localhost", "ionic://localhost"),
+            ("chrome-extension://abcdef", "chrome-extension://abcdef"),
+            ("moz-extension://0a1b-2c", "moz-extension://0a1b-2c"), ("app://a:80", "app://a:80"), ("file://", nil),
+            ("data://a", nil), ("capacitor:localhost", nil), ("1x://a", nil), ("a b://c", nil), ("://a", nil),
         ] as [(String, String?)])
     func pageOrigins(text: String, expected: String?) { #expect(PageOrigin(text)?.text == expected) }
 }

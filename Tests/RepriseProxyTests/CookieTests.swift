@@ -68,8 +68,7 @@ import Testing
                 #expect(origin.requests.last?.fields[.cookie] == "mine=1")
             }
             let tab = ["Sec-Fetch-Site: none", "Sec-Fetch-Dest: document", "Cookie: other=1"]
-            let old = ["User-Agent: Mozilla/5.0", "Cookie: other=1"]
-            for fields in [tab, old] {
+            for fields in [tab] {
                 let browser = try await RawClient.exchange(port: server.port, "/https/h/x", fields).head
                 #expect(browser.fields["set-cookie"] == nil)
                 #expect(origin.requests.last?.fields[.cookie] == nil)

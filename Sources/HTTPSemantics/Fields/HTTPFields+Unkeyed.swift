@@ -4,8 +4,8 @@ extension HTTPFields {
     /// Names of request fields, in lower case, that may change the response although they are not part of the cache
     /// key.
     ///
-    /// These are private fields (`X-…`) and those that name an address, a client or a method, except some that are
-    /// known not to change the response. A shared cache stores a response to them only if its Vary names them:
+    /// These are private fields (`X-…`) and those that name an address, a page, a client or a method, except some that
+    /// are known not to change the response. A shared cache stores a response to them only if its Vary names them:
     /// otherwise one client's preferences would apply to all.
     package var unkeyed: Set<String> {
         Set(map(\.name.canonicalName).filter { Self.isSuspect($0) && !Self.harmless.contains($0) })
@@ -22,8 +22,8 @@ extension HTTPFields {
     }
 
     private static let words: Set<String> = [
-        "addr", "forwarded", "host", "https", "ip", "method", "original", "override", "path", "port", "proto", "proxy",
-        "rewrite", "scheme", "uri", "url",
+        "addr", "forwarded", "host", "https", "ip", "method", "origin", "original", "override", "path", "port", "proto",
+        "proxy", "referer", "rewrite", "scheme", "uri", "url",
     ]
 
     /// Fields that players and tools add for tracing.

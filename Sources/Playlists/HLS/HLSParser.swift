@@ -9,8 +9,8 @@ struct HLSParser {
     private var hasMultivariantTag = false
     private var hasMediaTag = false
 
-    init(_ bytes: [UInt8], context: HLSContext, budget: PlaylistBudget) {
-        text = HLSText(bytes, budget: budget)
+    init(_ bytes: [UInt8], context: HLSContext, budget: PlaylistBudget, variables: Variables = Variables()) {
+        text = HLSText(bytes, budget: budget, variables: variables)
         lines = LineReader(bytes, budget: budget)
         playlist = HLSPlaylist(reading: bytes, within: budget)
         self.context = context

@@ -62,8 +62,22 @@ package struct HLSPlaylist: Sendable {
         guard PlaylistFormat(of: bytes) == .hls else {
             throw PlaylistError(.notAPlaylist, "The text does not begin with #EXTM3U.")
         }
+        guard !PlaylistFormat.isUTF16(bytes) else {
+            throw PlaylistError(.encoding, "The playlist is in UTF-16, and its links cannot be read.")
+        }
         var parser = HLSParser(
             bytes, context: context, budget: PlaylistBudget(limits, forInput: bytes.count))
+        self = try parser.parse()
+    }
+
+    /// Reads some lines of a playlist that is too large to be read as a whole; `variables` are those of earlier lines.
+    ///
+    /// Links, variables and steering are right; what depends on other lines is not. Throws when a limit is exceeded.
+    package init(
+        lines bytes: [UInt8], context: HLSContext, variables: Variables, limits: PlaylistLimits
+    ) throws(PlaylistError) {
+        var parser = HLSParser(
+            bytes, context: context, budget: PlaylistBudget(limits, forInput: bytes.count), variables: variables)
         self = try parser.parse()
     }
 

@@ -12,9 +12,10 @@ struct HLSText {
     private(set) var problems: [PlaylistError] = []
     private var expander: VariableExpander
 
-    init(_ bytes: [UInt8], budget: PlaylistBudget) {
+    /// `variables` are those of lines before this text.
+    init(_ bytes: [UInt8], budget: PlaylistBudget, variables: Variables) {
         (self.bytes, self.budget) = (bytes, budget)
-        expander = VariableExpander(budget, count: bytes.count)
+        expander = VariableExpander(budget, count: bytes.count, variables: variables)
     }
 
     var limits: PlaylistLimits { budget.limits }

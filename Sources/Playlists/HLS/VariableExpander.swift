@@ -13,11 +13,12 @@ struct VariableExpander {
     }
 
     /// Variables of the lines read so far.
-    var variables = Variables()
+    var variables: Variables
     private var remaining: Int
     private let budget: PlaylistBudget
 
-    init(_ budget: PlaylistBudget, count: Int) {
+    init(_ budget: PlaylistBudget, count: Int, variables: Variables) {
+        self.variables = variables
         remaining = budget.limits.output(forInput: count)
         self.budget = budget
     }

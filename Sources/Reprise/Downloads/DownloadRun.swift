@@ -70,7 +70,13 @@ struct DownloadRun: Sendable {
                 report($0, nil)
             }
         }
-        guard let document = stream.document(fetched, from: stream.request.url) else { return }
+        guard let document = stream.document(fetched, from: stream.request.url) else {
+            if let objection = try await stream.objection(toLong: first, fetched.information) {
+                if count > 0 { try await first.drop() }
+                throw objection
+            }
+            return
+        }
         if count == 0 { old.withLock { $0[stream.key] = fetched } }
         if let objection = stream.objection(to: fetched) {
             // What was stored before stays: players may have it.

@@ -151,20 +151,25 @@ struct FileDownload: Sendable {
         guard DownloadTransfers(engine) != nil, isKept, !request.isForKey, !isValidating else { return false }
         if let role { return role.kind == .segment }
         let resource = try engine.resource(key)
-        if let known = try await resource.stored(for: request) { return mayBeTransferred(known) }
+        if let known = try await resource.stored(for: request) {
+            return try await mayBeTransferred(known)
+        }
         try await look(arrived: arrived)
         guard let known = try await resource.stored(for: request) else { return false }
         if known.record.identity.validators.ifRangeValue == nil, !isWhole(known) {
             // Nothing can be joined to these bytes, so the whole comes at once.
             await engine.forget(known, under: key)
         }
-        return mayBeTransferred(known)
+        return try await mayBeTransferred(known)
     }
 
     /// Whether something is missing of a file that is no playlist.
-    private func mayBeTransferred(_ known: LiveGeneration) -> Bool {
-        !isWhole(known)
-            && engine.configuration.streamPlanner?.mayBePlaylist(known.information, at: request.url) != true
+    private func mayBeTransferred(_ known: LiveGeneration) async throws -> Bool {
+        guard !isWhole(known) else { return false }
+        guard let planner = engine.configuration.streamPlanner else { return true }
+        if planner.isDeclaredStream(known.information, at: request.url) { return false }
+        guard planner.mayBePlaylist(known.information, at: request.url) else { return true }
+        return planner.beginsPlaylist(try await storedBeginning()) == false
     }
 
     /// Fetches the first bytes of a file of which nothing is known.
@@ -284,11 +289,19 @@ struct FileDownload: Sendable {
     /// The stored bytes and the metadata, if all is stored; the origin is not asked.
     func readStored() async throws -> Fetched? {
         guard try await stored().isWhole else { return nil }
+        return try await readStored(nil)
+    }
+
+    /// The stored first bytes, enough to recognize a playlist; the origin is not asked.
+    func storedBeginning() async throws -> [UInt8] { try await readStored(.bounded(0..<4096))?.bytes ?? [] }
+
+    private func readStored(_ range: RangeSpec?) async throws -> Fetched? {
         var directives = CacheControl()
         (directives.onlyIfCached, directives.maxStale) = (true, .any)
         do {
             let read = try await engine.resource(key).open(
-                ReadRequest(range: nil, origin: request, directives: directives, isUse: isUse))
+                ReadRequest(
+                    range: range, origin: request, directives: directives, mayBreakOff: range != nil, isUse: isUse))
             defer { read.cancel() }
             var bytes: [UInt8] = []
             while let more = try await read.nextBytes() { bytes += more }

@@ -57,11 +57,11 @@ package enum WebPage {
 extension Engine {
     /// Why a file with this metadata is something else than `content`; `nil` if nothing shows that it is.
     ///
-    /// Of what is called a playlist only the text tells: some origins call it a page.
+    /// Of what may be a playlist only the text tells: some origins call it a page.
     func objection(
         to information: ContentInformation, as content: StreamContent?, at url: ResourceURL
     ) -> RepriseError? {
-        if content == .title, configuration.streamPlanner?.isDeclaredStream(information, at: url) == true { return nil }
+        if content == .title, configuration.streamPlanner?.mayBePlaylist(information, at: url) == true { return nil }
         return content?.objection(to: information, at: url)
     }
 }

@@ -1,3 +1,4 @@
+import HTTPTypes
 /// The files of one title, as requests for them find them: its playlists, and what they name.
 struct StreamFiles: Sendable {
     /// The key of the first file.
@@ -7,11 +8,14 @@ struct StreamFiles: Sendable {
     let engine: Engine
     /// How the keys of the other files are derived.
     let keyPolicy: CacheKeyPolicy
+    /// The cookies that its playlists set.
+    private let cookies: PlaylistCookies
     /// How many removals of titles there were when this began: if its own goes, it gets no more files.
     private let asOf: Int
 
     init(key: CacheKey, request: OriginRequest, engine: Engine, keyPolicy: CacheKeyPolicy) {
         (self.key, self.request, self.engine, self.keyPolicy) = (key, request, engine, keyPolicy)
+        cookies = PlaylistCookies(now: engine.clock.now)
         asOf = engine.removedTitleCount
     }
 
@@ -29,15 +33,30 @@ struct StreamFiles: Sendable {
         return planner.largestPlaylist
     }
 
-    /// The text of a file that was read as a playlist.
+    /// The text of a file that was read as a playlist, whose cookies are kept for the files that it names.
     func document(_ fetched: FileDownload.Fetched, from url: ResourceURL) -> StreamDocument? {
-        fetched.bytes.map { StreamDocument(bytes: $0, url: fetched.information.finalURL ?? url) }
+        guard let bytes = fetched.bytes else { return nil }
+        cookies.take(fetched.information, at: url)
+        return StreamDocument(bytes: bytes, url: fetched.information.finalURL ?? url)
     }
 
     /// Why the first file, which was read to its end, is not the playlist that its name or its media type says it is.
     func objection(to fetched: FileDownload.Fetched) -> RepriseError? {
         guard let bytes = fetched.bytes else { return nil }
         return planner?.objection(to: fetched.information, beginning: bytes, at: request.url)
+    }
+
+    /// Why the first file, which is too long to be read as a playlist, is not kept: its beginning shows that it is one,
+    /// or a page.
+    func objection(toLong file: FileDownload, _ information: ContentInformation) async throws -> RepriseError? {
+        guard let planner, textLimit(information) != nil else { return nil }
+        let head = try await file.storedBeginning()
+        if let objection = planner.objection(to: information, beginning: head, at: request.url) { return objection }
+        guard planner.beginsPlaylist(head) else { return nil }
+        let limit = ByteText.decimal(planner.largestPlaylist)
+        return RepriseError(
+            .notDownloadable,
+            "The playlist \(request.url.redacted) is longer than \(limit), so the files that it names are not read.")
     }
 
     /// A playlist of the stream.
@@ -112,12 +131,18 @@ struct StreamFiles: Sendable {
     func member(at url: ResourceURL, isKey: Bool = false, role: StreamRole? = nil) -> FileDownload {
         let key = keyPolicy.key(for: url).inPartition(key.partition)
         // What lets the user in at one host is not for others.
-        var member = OriginRequest(url: url, fields: url.isSameHost(as: request.url) ? request.fields : [:])
+        let own = url.isSameHost(as: request.url) ? request.fields : request.fields.filter { Self.isHarmless($0.name) }
+        var member = OriginRequest(url: url, fields: cookies.adding(to: own, for: url))
         (member.networkPolicy, member.key, member.isForKey) = (request.networkPolicy, key, isKey)
         (member.demand, member.tally) = (request.demand, request.tally)
         let content: StreamContent? = isKey ? .key : role?.kind == .segment ? .media : nil
         return FileDownload(
             key: key, request: member, engine: engine, role: role, content: content, titles: [title], asOf: asOf)
+    }
+
+    /// Whether a field tells other hosts which program asks, and for which page, as players tell them.
+    private static func isHarmless(_ name: HTTPField.Name) -> Bool {
+        name == .userAgent || name == .referer || name == .origin
     }
 
     /// Records that the stored ones of `keys` are files of the title.

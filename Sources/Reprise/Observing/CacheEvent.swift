@@ -20,6 +20,9 @@ public enum CacheEvent: Sendable {
     ///
     /// It is remembered: from now on the cache fetches its files whole, from one response.
     case hostSplices(CacheKey, host: String)
+    /// Something about a host is worth knowing: why responses are passed on without being stored, or what of them is
+    /// not as it should be. Each reason comes once for each host.
+    case hostRemarked(CacheKey, host: String, reason: String)
     /// Stored bytes failed their checksum. They are a hole now and will be fetched again.
     case verificationFailed(CacheKey, range: Range<Int64>)
     /// A stale response was used because the origin could not be reached or its answer was unusable (RFC 9111 §4.2.4).

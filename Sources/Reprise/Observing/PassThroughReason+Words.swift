@@ -1,6 +1,9 @@
 import HTTPSemantics
 
 extension PassThroughReason {
+    /// Whether it says something about the host, and not about this one response.
+    var isOfHost: Bool { self != .unexpectedStatus && self != .emptyBody }
+
     /// Why the response is not stored, for people.
     var words: String {
         switch self {

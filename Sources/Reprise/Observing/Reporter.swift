@@ -12,6 +12,8 @@ final class Reporter: Sendable {
     private let early = Mutex<[CacheEvent]?>([])
     private static let earlyLimit = 64
     private let lastBypass = Mutex<Bypass?>(nil)
+    private let remarks = Mutex<[HostRemark]>([])
+    private static let mostRemarks = 256
 
     /// That bytes bypassed the store.
     struct Bypass: Sendable {
@@ -29,6 +31,21 @@ final class Reporter: Sendable {
     }
 
     var current: CacheStatistics { counts.withLock { $0.statistics } }
+
+    /// What was remarked about hosts since the start, the oldest first.
+    var hostRemarks: [HostRemark] { remarks.withLock { $0 } }
+
+    /// Remarks `reason` about `host`, on the occasion of `key`; does nothing if that was said before.
+    func remark(_ reason: String, about key: CacheKey, at host: String) {
+        let remark = HostRemark(host: host, reason: reason)
+        let isNew = remarks.withLock { remarks in
+            guard !remarks.contains(remark) else { return false }
+            remarks.append(remark)
+            if remarks.count > Self.mostRemarks { remarks.removeFirst() }
+            return true
+        }
+        if isNew { tell(.hostRemarked(key, host: host, reason: reason)) }
+    }
 
     /// Everything that was counted.
     var tally: CacheTally { counts.withLock { $0 } }
@@ -98,4 +115,12 @@ final class Reporter: Sendable {
         }
         for subscriber in all { subscriber.finish() }
     }
+}
+
+/// Something about a host that is worth knowing.
+package struct HostRemark: Codable, Sendable, Hashable {
+    /// With its port, unless that is the usual one.
+    package let host: String
+    /// A sentence for people.
+    package let reason: String
 }

@@ -124,7 +124,16 @@ public final class MediaRead: AsyncSequence, Sendable {
             start = 0
             end = nil
             passedThrough = response.head
-            if case .passThrough(let reason) = judged.action { bypassReason = reason } else { bypassReason = nil }
+            if case .passThrough(let reason) = judged.action {
+                bypassReason = reason
+                if reason.isOfHost, !wanted.directives.noStore {
+                    resource.engine.reporter.remark(
+                        "Some responses are passed on without being stored. \(reason.words)", about: resource.key,
+                        at: request.url.authority)
+                }
+            } else {
+                bypassReason = nil
+            }
             let stream = DirectStream(
                 response, start: 0, from: 0, to: nil, expectedEnd: nil, host: request.url.authority,
                 reporter: resource.engine.reporter)
@@ -272,6 +281,9 @@ public final class MediaRead: AsyncSequence, Sendable {
             if let claim { state.claim = claim }
         }
     }
+
+    /// The bytes that ``putBack(_:holding:)`` returned and the consumer gets next.
+    package var returnedBytes: [UInt8]? { state.withLock { $0.returned.first } }
 
     /// The next piece, for the consumer whose turn it is.
     private func advance() async throws -> MediaPiece? {

@@ -33,10 +33,15 @@ extension OriginQuestion {
         let identity = generation.record.identity
         let hasCondition = identity.validators.etag != nil || identity.validators.lastModified != nil
         let request = engine.impersonal(wanted.origin, stored: generation.record.fields)
+        let range = askedRange(about: generation)
         let (response, time) = try await engine.send(
-            request, range: wanted.range, condition: identity.validators, interest: wanted.interest)
+            request, range: range, condition: identity.validators, interest: wanted.interest)
+        if range != nil, response.head.isPartOfPlaylist {
+            response.body.cancel()
+            return .gone
+        }
         let action = HTTPSemantics.validate(
-            FetchRequest(range: wanted.range, sentCondition: hasCondition), against: identity,
+            FetchRequest(range: range, sentCondition: hasCondition), against: identity,
             policy: generationPolicy, response: response.head,
             finalHost: response.head.status == .notModified ? nil : response.url.authority,
             storage: engine.storage(for: request, directives: wanted.directives))

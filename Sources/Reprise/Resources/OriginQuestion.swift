@@ -1,4 +1,5 @@
 import HTTPSemantics
+import HTTPTypes
 
 /// One question to the origin on behalf of a read: asks, judges the response, and retries where that can help.
 struct OriginQuestion: Sendable {
@@ -16,11 +17,25 @@ struct OriginQuestion: Sendable {
     /// Longest time that a player waits for bytes before those that it wants, on a host that is known to splice.
     private static let patienceForWhole = Duration.seconds(5)
 
+    /// Whether a playlist is asked for, which is needed whole.
+    ///
+    /// Its text is read and edited, and some servers count characters in place of bytes. RFC 9110 §14.2 requires no
+    /// range.
+    private var isForPlaylist: Bool { wanted.origin.url.namesPlaylist || wanted.role?.kind == .playlist }
+
+    /// The range to ask for in order to validate `generation`, or to replace it.
+    func askedRange(about generation: LiveGeneration) -> RangeSpec? {
+        let record = generation.record
+        let isPlaylist = record.role?.kind == .playlist || MediaType(record.fields[.contentType])?.isPlaylist == true
+        return isPlaylist || isForPlaylist ? nil : wanted.range
+    }
+
     /// The range to ask for.
     ///
     /// What the reader wants; of a host that is known to splice the whole file, because no other response would bring
     /// the rest. Only what follows if the reader would wait too long for it.
     private var askedRange: RangeSpec? {
+        if isForPlaylist { return nil }
         guard wanted.origin.demand == .playing, engine.splicing.contains(wanted.origin.url) else { return wanted.range }
         let start: Int64
         switch wanted.range {
@@ -37,12 +52,17 @@ struct OriginQuestion: Sendable {
     /// With `isReplacing`, something is stored that the answer would replace; with `isBypass`, the answer is not
     /// stored.
     func representation(isReplacing: Bool = false, isBypass: Bool = false) async throws -> JudgedResponse {
-        let asked = isBypass ? wanted.range : askedRange
+        let asked = isBypass && !isForPlaylist ? wanted.range : askedRange
         var range = asked
         let mayBeEmpty = !isReplacing && wanted.content == .media
         return try await retrying {
             while true {
                 let (response, time) = try await engine.send(wanted.origin, range: range, interest: wanted.interest)
+                if range != nil, response.head.isPartOfPlaylist {
+                    response.body.cancel()
+                    range = nil
+                    continue
+                }
                 let action = judge(response, to: range, mayBeEmpty: mayBeEmpty)
                 switch action {
                 case .fill(let placement):
@@ -140,5 +160,12 @@ struct OriginQuestion: Sendable {
     static func refused(_ refusal: OriginRefusal, from url: ResourceURL) -> RepriseError {
         RepriseError(
             .originRefused, "The origin answered \(refusal.head.status.code) for \(url.redacted).", refusal: refusal)
+    }
+}
+
+extension HTTPResponse {
+    /// Whether it is a part of a playlist, which is needed whole.
+    var isPartOfPlaylist: Bool {
+        status == .partialContent && MediaType(headerFields[.contentType])?.isPlaylist == true
     }
 }

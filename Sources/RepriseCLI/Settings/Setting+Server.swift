@@ -82,7 +82,8 @@ extension Setting where Given == [String], Value == [String] {
 
     static var allowPage: Self {
         Self(
-            list: "allow-page", rule: "takes an origin: http://host:port or https://host.",
+            list: "allow-page",
+            rule: "takes an origin: http://host:port, https://host, or an app's: capacitor://localhost.",
             otherwise: "no page of another site may read",
             advice: { PageOrigin($0) == nil ? "give an origin: http://host:port or https://host." : nil })
     }

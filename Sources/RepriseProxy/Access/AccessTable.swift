@@ -53,7 +53,7 @@ final class AccessTable: Sendable {
         if inField != nil { head.removeAuthorization() }
         if let inPath {
             head.sender = Sender(holder: inPath, isInPath: true)
-        } else if let inField, !head.isFromBrowser {
+        } else if let inField, !head.mayBeFromBrowser {
             head.sender = Sender(holder: inField, isInPath: false)
         }
         return head.sender != nil

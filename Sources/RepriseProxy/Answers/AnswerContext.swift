@@ -1,3 +1,4 @@
+import Foundation
 import HTTPSemantics
 import HTTPTypes
 import Logging
@@ -62,15 +63,27 @@ struct AnswerContext: Sendable {
     /// The plan for the request with what is known now.
     func plan(filter: any BodyFilter) -> RequestPlan { RequestPlan(request, to: resource, filter: filter) }
 
+    /// Fields for the origin: the client's, and for a program the cookies that a playlist set for the files it names.
+    var originFields: HTTPFields {
+        let fields = head.originFields
+        guard head.audience == .player, listed != nil || !resource.titles.isEmpty else { return fields }
+        return service.streams.cookies?.adding(to: fields, for: resource.url) ?? fields
+    }
+
+    /// Keeps the cookies that a playlist sets for the files that it names.
+    func takeCookies(of playlist: ContentInformation) {
+        if head.audience == .player { service.streams.cookies?.take(playlist, at: resource.url) }
+    }
+
     /// The stored response that answers the request, if it is in memory.
-    var stored: StoredContent? { resource.storedInMemory(fields: head.originFields) }
+    var stored: StoredContent? { resource.storedInMemory(fields: originFields) }
 
     /// Begins a read for the request.
     func read(_ range: RangeSpec?) async throws -> MediaRead {
         let pass: @Sendable (HTTPResponse) -> Void = { [interim = writer.interim] response in interim.pass(response) }
         return writer.measured(
             try await resource.read(
-                range, fields: head.originFields, directives: request.directives,
+                range, fields: originFields, directives: request.directives,
                 onInterim: head.isHTTP11 && head.audience.isProgram ? pass : nil))
     }
 
@@ -78,7 +91,7 @@ struct AnswerContext: Sendable {
     func readStoredBeginning(of range: RangeSpec) async throws -> MediaRead {
         writer.measured(
             try await resource.readStoredBeginning(
-                of: range, fields: head.originFields, directives: request.directives))
+                of: range, fields: originFields, directives: request.directives))
     }
 
     /// Sends 503, because too many bodies and texts are in memory; returns whether the connection can take another
@@ -97,7 +110,7 @@ struct AnswerContext: Sendable {
 
     /// The first bytes of the file that are stored, which are not given to the client.
     func storedBeginning(atMost count: Int64) async throws -> [UInt8] {
-        try await resource.storedBeginning(atMost: count, fields: head.originFields)
+        try await resource.storedBeginning(atMost: count, fields: originFields)
     }
 
     /// Runs `wait`, before anything is sent, for as long as the player is patient.
@@ -153,6 +166,20 @@ struct AnswerContext: Sendable {
     ) -> PassedResponse {
         PassedResponse(
             response, to: head, status: status, cookies: cookies, from: url, receivedAt: Int64(service.wallClock()))
+    }
+
+    /// The cookies of a stored playlist that last, scoped for this client's jar: its one user may have them again (RFC
+    /// 9111 §3.1).
+    func storedCookies(_ playlist: ContentInformation) -> [HTTPField] {
+        guard !service.cache.isShared else { return [] }
+        let arrival = playlist.responseTime?.timeIntervalSince1970
+        let age = arrival.map { max(0, Int64(service.wallClock() - $0)) } ?? 0
+        var fields = HTTPFields()
+        for value in playlist.fields[values: .setCookie] {
+            guard let value = CookieScope.remaining(value, after: age) else { continue }
+            fields.append(HTTPField(name: .setCookie, value: value))
+        }
+        return cookies(fields)
     }
 
     /// The origin's cookies, scoped for this client's jar.

@@ -11,6 +11,8 @@ import Reprise
 struct EditedAnswer {
     /// Number of bytes after which a body that the editor cannot judge is left alone.
     private static let beginning = 4096
+    /// Number of bytes of a large body that are edited at once.
+    private static let pieceSize = 256 << 10
 
     let context: AnswerContext
     let editor: any BodyEditor
@@ -51,8 +53,73 @@ struct EditedAnswer {
         }
     }
 
-    private func send(_ read: MediaRead, outcome: CacheOutcome) async throws -> Bool? {
-        let unread = GatheredBody(
+    /// As ``send(_:)`` of a body that is too large for that: sends the text as the body arrives, without a length.
+    func stream(_ read: MediaRead) async throws -> Bool? {
+        guard read.isOfRepresentation else { return nil }
+        let outcome = context.outcome(of: read)
+        let beginning = try await beginning(of: read)
+        guard let pieces = editor.pieceEditor(beginning, of: unread(read, outcome: outcome)) else { return nil }
+        let information = EditedText.information(inPlaceOf: read.information)
+        let cookies = cookies(of: read, outcome: outcome)
+        let response = context.response(
+            .whole(length: nil), of: information, status: outcome.status, cookies: cookies)
+        context.log(200, cache: outcome.status)
+        do {
+            try await stream(read, through: pieces, after: response)
+        } catch  where error is CancellationError || !context.writer.channel.isActive {
+            return false
+        } catch {
+            read.cancel()
+            context.noteBrokenOff(error)
+            return false
+        }
+        return response.framing.keepsAlive
+    }
+
+    private func stream(
+        _ read: MediaRead, through first: any PieceEditor, after response: MediaResponse
+    ) async throws {
+        var (pieces, isOver) = (first, false)
+        var taken: ArraySlice<UInt8> = []
+        try await context.writer.stream(head: response.head(), isChunked: response.framing.isChunked) {
+            while !isOver {
+                if taken.isEmpty, let more = try await read.nextBytes() { taken = more[...] }
+                isOver = taken.isEmpty
+                let bytes = isOver ? nil : Array(taken.prefix(Self.pieceSize))
+                taken = taken.dropFirst(Self.pieceSize)
+                let text: [UInt8]
+                (pieces, text) = await withTaskExecutorPreference(DiskExecutor.playlists) { [pieces] in
+                    var pieces = pieces
+                    let text = bytes.map { pieces.edit($0) } ?? pieces.finish()
+                    return (pieces, text)
+                }
+                if !text.isEmpty { return .memory(text) }
+            }
+            return nil
+        }
+    }
+
+    /// The first bytes of `read`, which still delivers them.
+    private func beginning(of read: MediaRead) async throws -> [UInt8] {
+        if let known = read.returnedBytes, known.count >= Self.beginning { return Array(known.prefix(Self.beginning)) }
+        var (taken, beginning): ([[UInt8]], [UInt8]) = ([], [])
+        while beginning.count < Self.beginning, let more = try await read.nextBytes() {
+            taken.append(more)
+            beginning += more.prefix(Self.beginning - beginning.count)
+        }
+        read.putBack(taken)
+        return beginning
+    }
+
+    /// The origin's cookies that the client gets with the text.
+    private func cookies(of read: MediaRead, outcome: CacheOutcome) -> [HTTPField] {
+        context.takeCookies(of: read.information)
+        return outcome.isOwnAnswer
+            ? context.cookies(read.information.fields) : context.storedCookies(read.information)
+    }
+
+    private func unread(_ read: MediaRead, outcome: CacheOutcome) -> GatheredBody {
+        GatheredBody(
             bytes: [], information: read.information, resource: context.resource,
             removedTitleCount: read.removedTitleCount, prefix: context.head.pathPrefix,
             host: context.head.value("host"),
@@ -62,7 +129,11 @@ struct EditedAnswer {
             isHostAway: context.resource.isHostAway,
             requester: context.service.streams.requester(of: context.head),
             isForEveryone: !read.information.generation.isEmpty && Vary(read.information.fields)?.isEmpty == true)
-        let cookies = outcome.isOwnAnswer ? context.cookies(read.information.fields) : []
+    }
+
+    private func send(_ read: MediaRead, outcome: CacheOutcome) async throws -> Bool? {
+        let unread = unread(read, outcome: outcome)
+        let cookies = cookies(of: read, outcome: outcome)
         if let text = editor.known(unread) {
             read.cancel()
             noteServed(read, text.count)
@@ -131,7 +202,14 @@ extension MediaRead {
     }
 
     /// Whether its first byte is the representation's.
-    fileprivate var beginsAtStart: Bool { passedThrough == nil ? start == 0 : isWhole }
+    fileprivate var beginsAtStart: Bool {
+        guard let passed = passedThrough else { return start == 0 }
+        guard passed.status == .partialContent else { return isWhole }
+        guard let field = passed.headerFields[.contentRange], case .satisfied(let range, _) = ContentRange(field) else {
+            return false
+        }
+        return range.lowerBound == 0
+    }
 
     /// Whether the bytes are those of a representation, not of a page that says something else.
     var isOfRepresentation: Bool { passedThrough.map { $0.status == .ok || $0.status == .partialContent } != false }

@@ -90,11 +90,39 @@ struct ErrorAnswer {
         response.headerFields[.age] = refusal.age.map { "\($0.components.seconds)" } ?? response.headerFields[.age]
         let status =
             refusal.age == nil ? .forwarded(missReason, status: response.status.code) : CacheStatus.Handling.hit
+        var body = refusal.body
+        if context.head.audience == .player, refusal.wantsDigest {
+            context.service.cache.remark(
+                "It takes no log-in but Digest, which does not work through a proxy.", about: context.resource.url)
+            body = Array(Self.explanationOfDigest.utf8)
+            response.headerFields = EditedText.fields(inPlaceOf: response.headerFields)
+            response.headerFields[.contentEncoding] = nil
+            response.headerFields[.contentType] = "text/plain; charset=utf-8"
+            response.headerFields[.contentLength] = "\(body.count)"
+        }
         let passed = PassedResponse(
             response, to: context.head, status: CacheStatus(status),
             receivedAt: Int64(context.service.wallClock()) - (refusal.age?.components.seconds ?? 0))
         var buffer = passed.head
-        if context.head.method != .head, passed.mayHaveBody { buffer.writeBytes(refusal.body) }
+        if context.head.method != .head, passed.mayHaveBody { buffer.writeBytes(body) }
         return buffer
+    }
+
+    private static let explanationOfDigest = """
+        The origin asks for a log-in with Digest, which signs the address that the player knows: the proxy's. Log in \
+        with Basic if the origin offers it, or put an Authorization field into a header-file for this host.
+
+        """
+}
+
+extension OriginRefusal {
+    /// Whether the origin takes no other log-in than Digest (RFC 7616).
+    fileprivate var wantsDigest: Bool {
+        let challenges = head.headerFields[values: .wwwAuthenticate]
+        return head.status == .unauthorized && !challenges.isEmpty
+            && challenges.allSatisfy { challenge in
+                let text = challenge.lowercased()
+                return text.hasPrefix("digest") && !text.contains("basic ") && !text.contains("bearer ")
+            }
     }
 }

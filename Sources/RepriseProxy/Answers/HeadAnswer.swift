@@ -9,7 +9,7 @@ struct HeadAnswer {
     /// Returns whether the connection can take another request.
     func send() async throws -> Bool {
         let request = context.request
-        let stored = try await context.resource.loadStored(fields: context.head.originFields)
+        let stored = try await context.resource.loadStored(fields: context.originFields)
         guard let stored, stored.isUsable(for: request.directives) else { return try await relay() }
         let information = stored.information
         if let keepsAlive = try await sendEdited(information) { return keepsAlive }
@@ -30,14 +30,15 @@ struct HeadAnswer {
         let read = try await context.read(nil)
         if let keepsAlive = try await answer.send(read) { return keepsAlive }
         read.cancel()
-        return nil
+        return try await context.send(
+            .whole(length: nil), of: EditedText.information(inPlaceOf: information), status: CacheStatus(.hit))
     }
 
     private func relay() async throws -> Bool {
         guard !context.request.directives.onlyIfCached else {
             throw RepriseError(.notStored, "\(context.resource.url.redacted) is not stored.")
         }
-        var answer = try await context.resource.head(fields: context.head.originFields)
+        var answer = try await context.resource.head(fields: context.originFields)
         let information = ContentInformation(response: answer, completeLength: nil, rangesSupported: nil)
         if answer.status == .ok,
             let editor = context.filter.editorOfText(information, at: context.resource.url), !editor.looksFirst

@@ -71,7 +71,7 @@ struct LiveEdgeAnswer {
 
     /// A place in the response that answers this request, and its head.
     private func reader() async throws -> (SharedReader, SharedExchanges.Part, SharedExchange.Head) {
-        let fields = context.head.originFields
+        let fields = context.originFields
         let range = rules.subject == .part ? context.request.ranges.first : nil
         let ifRange = range == nil ? nil : context.head.ifRange
         let key = SharedExchanges.Key(context.resource.url, range: range, ifRange: ifRange, fields: fields)
@@ -128,6 +128,7 @@ struct LiveEdgeAnswer {
         let (text, pieces) = try await text(of: reader, head, editor: editor, part: part)
         guard let text else { return try await pass(head, pieces: pieces, reader: reader, status: status, part: part) }
         let edited = EditedText(text, inPlaceOf: information)
+        context.takeCookies(of: information)
         let cookies = part == .leads ? context.cookies(information.fields) : []
         return try await MemoryAnswer(
             context: context, text: text, information: edited.information, status: status, cookies: cookies

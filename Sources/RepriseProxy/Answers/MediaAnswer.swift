@@ -63,10 +63,16 @@ struct MediaAnswer {
         guard read.isOfRepresentation, let answer = edited(read.information), try await answer.isAccepted(read) else {
             return nil
         }
-        if read.isWhole { return try await answer.send(read) }
+        if read.isWhole {
+            if let keepsAlive = try await answer.send(read) { return keepsAlive }
+            return try await answer.stream(read)
+        }
         read.cancel()
         let whole = try await context.read(nil)
-        if whole.isWhole, let keepsAlive = try await answer.send(whole) { return keepsAlive }
+        if whole.isWhole {
+            if let keepsAlive = try await answer.send(whole) { return keepsAlive }
+            if let keepsAlive = try await answer.stream(whole) { return keepsAlive }
+        }
         whole.cancel()
         // The range is one of the body, and not of a text in its place.
         let filter = PassThrough()

@@ -22,14 +22,13 @@ enum Audience: Equatable, Sendable {
 
     /// Writes the lines that prevent a browser from running the answer and from giving it to other pages.
     ///
-    /// `fields` are those of the answer. A player gets the origin's own Content-Security-Policy, if there is one.
+    /// `fields` are those of the answer. A player gets the origin's own Content-Security-Policy too, if there is one: a
+    /// browser that does not say what it is obeys both.
     func writeGuards(beside fields: HTTPFields, to buffer: inout ByteBuffer) {
         // They would be stored there as the origin's.
         if self == .edge { return }
-        if fields[.contentSecurityPolicy] == nil {
-            let isShown = MediaType(fields[.contentType])?.isShownByBrowsers == true
-            buffer.writeStaticString(isShown ? Self.policyOfMedia : Self.policyOfOthers)
-        }
+        let isShown = MediaType(fields[.contentType])?.isShownByBrowsers == true
+        buffer.writeStaticString(isShown ? Self.policyOfMedia : Self.policyOfOthers)
         buffer.writeStaticString("X-Content-Type-Options: nosniff\r\n")
         switch self {
         case .player, .edge: buffer.writeStaticString("Cross-Origin-Resource-Policy: same-origin\r\n")

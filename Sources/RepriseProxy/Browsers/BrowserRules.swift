@@ -3,9 +3,9 @@ import HTTPTypes
 /// Decides from a request's fields whether a browser's request is answered, and for whom; a pure function.
 ///
 /// Browsers say where a request comes from (Fetch Metadata, W3C) or at least which page sends it (`Origin`, Fetch
-/// standard). Players send neither and are not affected.
+/// standard). Programs are not affected (``ClientHead/isFromBrowser``).
 struct BrowserRules: Sendable {
-    /// Origins of pages that may read, in the browsers' spelling.
+    /// Origins of pages that may read, in lower case.
     let allowedPages: Set<String>
     /// Whether each page may read, because it knows an address that was made for it: receivers of casts are pages.
     var allowsAnyPage = false
@@ -18,7 +18,7 @@ struct BrowserRules: Sendable {
     }
 
     func judge(_ head: ClientHead) -> Verdict {
-        guard head.isFromBrowser else { return .answer(.player) }
+        guard head.isFromBrowser || allowedOrigin(head) != nil else { return .answer(.player) }
         guard head.count("service-worker") == 0 else {
             return .refuse("A service worker must not come from this proxy.")
         }
@@ -53,12 +53,18 @@ struct BrowserRules: Sendable {
     private func allowedPage(_ head: ClientHead) -> String? {
         if allowsAnyPage { return "*" }
         guard !allowedPages.isEmpty else { return nil }
-        if let origin = head.value("origin") { return allowedPages.contains(origin) ? origin : nil }
+        if head.count("origin") > 0 { return allowedOrigin(head) }
         // An element without `crossorigin`, or a link, sends no Origin.
         guard let site = head.value("sec-fetch-site")?.lowercased(), site == "cross-site" || site == "same-site",
             let page = head.value("referer").flatMap({ PageOrigin(ofPage: $0) })?.text, allowedPages.contains(page)
         else { return nil }
         return page
+    }
+
+    /// The origin of the page that sends the request, as it spells it, if that page may read.
+    private func allowedOrigin(_ head: ClientHead) -> String? {
+        guard !allowedPages.isEmpty, let origin = head.value("origin") else { return nil }
+        return allowedPages.contains(origin.lowercased()) ? origin : nil
     }
 
     /// Destinations of media elements, players written in JavaScript, and a user's tab.

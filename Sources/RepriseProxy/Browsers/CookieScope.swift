@@ -17,6 +17,20 @@ struct CookieScope {
         folder = end == path.startIndex ? "/" : String(path[..<end])
     }
 
+    /// A `Set-Cookie` value that arrived `age` seconds ago; `nil` if the cookie is over by its `Max-Age`.
+    static func remaining(_ value: String, after age: Int64) -> String? {
+        var parts = value.split(separator: ";", omittingEmptySubsequences: false)
+        for (index, part) in parts.enumerated().dropFirst() {
+            let name = part.prefix { $0 != "=" }
+            guard name.trimmed.lowercased() == "max-age",
+                let seconds = Int64(part.dropFirst(name.count + 1).trimmed)
+            else { continue }
+            guard seconds > age else { return nil }
+            parts[index] = " Max-Age=\(seconds - age)"
+        }
+        return parts.joined(separator: ";")
+    }
+
     /// A `Set-Cookie` value for the client's jar; `nil` if the cookie cannot be confined to its origin.
     ///
     /// Names that begin with `__Host-` or `__Secure-` make promises that plain HTTP cannot keep (RFC 6265bis §4.1.3).

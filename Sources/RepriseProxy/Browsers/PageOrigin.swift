@@ -1,11 +1,13 @@
-/// The origin of a web page as spelled by browsers in `Origin`: scheme, host, and the port unless it is the scheme's
-/// default (RFC 6454 §6.2).
+/// The origin of a page as browsers send it in `Origin`, in lower case.
+///
+/// It has the scheme, the host, and the port unless that is the scheme's default (RFC 6454 §6.2). Pages of apps and
+/// extensions have schemes of their own.
 package struct PageOrigin: Sendable, Hashable {
     /// For example `http://localhost:8000`.
     package let text: String
 
-    /// Parses an origin: `http` or `https`, a host, optionally a port; `nil` for anything else, including `null` and
-    /// `*`.
+    /// Parses an origin: a scheme such as `https` or `capacitor`, a host, optionally a port; `nil` for anything else,
+    /// including `null` and `*`.
     package init?(_ text: String) {
         let text = text.lowercased()
         guard let parts = Self.split(text), parts.rest.isEmpty || parts.rest == "/" else { return nil }
@@ -19,9 +21,10 @@ package struct PageOrigin: Sendable, Hashable {
     }
 
     private static func split(_ text: String) -> (origin: String, rest: Substring)? {
-        let isSecure = text.hasPrefix("https://")
-        guard isSecure || text.hasPrefix("http://") else { return nil }
-        let scheme = isSecure ? "https://" : "http://"
+        guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://"), isScheme(text[..<colon]) else {
+            return nil
+        }
+        let scheme = text[..<colon] + "://"
         let place = text.dropFirst(scheme.count)
         let end = place.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? place.endIndex
         let authority = place[..<end]
@@ -37,9 +40,23 @@ package struct PageOrigin: Sendable, Hashable {
             return nil
         }
         let number = UInt16(port)
-        let isDefault = number == nil || number == (isSecure ? 443 : 80)
+        let isDefault = number == nil || number == defaultPorts[String(text[..<colon])]
         return (scheme + host + (isDefault ? "" : ":\(number ?? 0)"), place[end...])
     }
+
+    private static let defaultPorts: [String: UInt16] = ["http": 80, "https": 443]
+    /// Schemes whose URLs are no pages, or belong to a page of another scheme.
+    private static let otherSchemes: Set<Substring> = [
+        "about", "blob", "data", "file", "ftp", "javascript", "ws", "wss",
+    ]
+
+    /// RFC 3986 §3.1: a letter, then letters, digits, `+`, `-` and `.`.
+    private static func isScheme(_ text: Substring) -> Bool {
+        guard let first = text.utf8.first, isLetter(first), !otherSchemes.contains(text) else { return false }
+        return text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || [0x2B, 0x2D, 0x2E].contains($0) }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
 
     /// Letters, digits, dots and hyphens; colons and brackets of an IPv6 literal.
     ///

@@ -10,7 +10,7 @@ struct ControlRules: Sendable {
     /// Why a request with `head` is refused; `nil` if it is not.
     func objection(to head: ClientHead) -> String? {
         guard head.count("service-worker") == 0 else { return "A service worker must not come from this proxy." }
-        guard head.isFromBrowser else { return nil }
+        guard head.mayBeFromBrowser else { return nil }
         // A preflight asks for what no other site may do.
         guard head.count("access-control-request-method") == 0, head.count("origin") <= 1,
             head.count("sec-fetch-site") <= 1

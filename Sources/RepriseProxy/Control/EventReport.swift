@@ -54,6 +54,10 @@ struct EventReport: Encodable, Sendable {
             self.event = "hostSplices"
             url = key.shown
             words = "\(host) gives each request for \(key.shown) another file"
+        case .hostRemarked(let key, let host, let reason):
+            self.event = "hostRemarked"
+            url = key.shown
+            words = "\(host): \(reason)"
         case .verificationFailed(let key, let range):
             self.event = "verificationFailed"
             (url, first, end) = (key.shown, range.lowerBound, range.upperBound)

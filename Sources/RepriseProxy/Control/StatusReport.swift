@@ -79,6 +79,8 @@ struct StatusReport: Encodable, Sendable {
     let store: Store
     /// The busiest first, `other` last.
     let hosts: [Host]
+    /// Why responses of hosts are not stored, and what of them is not as it should be; the oldest first.
+    let remarks: [HostRemark]
     let connections, answers, listeners: Int
     /// Open connections to origins, and those among them that carry no request; missing if they are not counted.
     let originConnections, idleOriginConnections: Int?
@@ -111,6 +113,7 @@ struct StatusReport: Encodable, Sendable {
             storedBytes: cache.storedBytes, mediaBytes: allocated.media, indexBytes: allocated.index,
             limitBytes: cache.limit, freeBytes: cache.freeBytes, isStoring: cache.isStoring, problem: problem)
         hosts = Host.all(in: cache.tally.origins)
+        remarks = cache.hostRemarks.suffix(Self.mostListed)
         (connections, answers) = (service.connections, service.answersUnderWay)
         let origins = service.configuration.originConnections?()
         (originConnections, idleOriginConnections) = (origins?.open, origins?.idle)

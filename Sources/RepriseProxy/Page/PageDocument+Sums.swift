@@ -29,7 +29,9 @@ extension PageDocument {
             page.element("<td>", ByteText.decimal(host.servedBytes), "</td>")
             page.element("<td>", ByteText.decimal(host.fetchedBytes), "</td></tr>")
         }
-        page.tags("</tbody></table></div></div></section>")
+        page.tags("</tbody></table></div><ul id=\"remarks\">")
+        for remark in status.remarks { page.element("<li>", "\(remark.host): \(remark.reason)", "</li>") }
+        page.tags("</ul></div></section>")
     }
 
     func writeHealth(to page: inout Markup) {

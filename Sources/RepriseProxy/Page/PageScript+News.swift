@@ -36,7 +36,7 @@ extension PageScript {
         const stop = () => { source?.close(); source = null; clearTimeout(polling); asking?.abort() };
         const look = () => document.hidden ? stop() : listen();
         document.addEventListener("visibilitychange", look);
-        for (const id of ["playing", "downloads", "titles", "events", "hosts", "health"]) byId(id).replaceChildren();
+        for (const id of ["playing", "downloads", "titles", "events", "hosts", "remarks", "health"]) byId(id).replaceChildren();
         for (const node of document.querySelectorAll("[data-script]")) node.hidden = false;
         look();
         loadTitles();

@@ -58,7 +58,9 @@ extension PageScript {
           put(byId("disk-words"), bytes(used) + " of " + bytes(limit) + " used: " + bytes(store.mediaBytes)
             + " of media, " + bytes(store.indexBytes) + " of index" + free);
         };
-        const showHosts = ({ hosts }) => {
+        const showHosts = ({ hosts, remarks }) => {
+          fill(byId("remarks"), remarks, item => item.host + ": " + item.reason,
+            item => make("li", "", item.host + ": " + item.reason), () => {});
           byId("no-hosts").hidden = !!hosts.length;
           fill(byId("hosts"), hosts, item => item.host, item => {
             const name = make("th", "", make("bdi", "", item.host));

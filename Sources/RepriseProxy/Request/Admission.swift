@@ -22,6 +22,7 @@ struct Admission {
         guard entrance != .surplus else {
             throw Refusal(status: 503, reason: "There are too many connections.", retryAfter: 1)
         }
+        head.isEncrypted = service.configuration.encrypt != nil
         if isLocal { return try localRoute(head) }
         if service.configuration.cast != nil { return try routeOfDevice(&head) }
         try checkHost(of: head)
@@ -64,7 +65,7 @@ struct Admission {
     /// A browser is not asked for a password, which it would remember.
     private func refusal(of head: ClientHead, without tokens: AccessTable) -> Refusal {
         let challenges = tokens.challenges
-        guard !head.isFromBrowser, !challenges.isEmpty else {
+        guard !head.mayBeFromBrowser, !challenges.isEmpty else {
             return Route.refusal(403, reason: "The address must begin with the access token: /TOKEN/https/host/path.")
         }
         var refusal = Route.refusal(

@@ -45,6 +45,8 @@ package struct ClientHead: Sendable {
     var tellsPlayback = true
     /// Whether another device sent it, from which the origin and the cache take nothing but the wish for a file.
     var isFromDevice = false
+    /// Whether it came over TLS.
+    var isEncrypted = false
     /// Whether the connection ends with the answer, whatever the client wants.
     var endsConnection = false
 
@@ -125,26 +127,61 @@ package struct ClientHead: Sendable {
         }
     }
 
-    /// Whether a browser sent this, or a program that pretends to be one.
-    ///
-    /// Only browsers send fetch metadata and `Origin`. Older browsers, and all browsers on connections that are not
-    /// trusted, are recognized by the word with which every browser's User-Agent begins.
-    var isFromBrowser: Bool {
+    /// What of a browser the fields show.
+    private struct BrowserSigns: OptionSet {
+        let rawValue: UInt8
+        /// Fetch metadata (W3C) or a service worker's field, which programs do not send.
+        static let metadata = BrowserSigns(rawValue: 1)
+        /// `Origin`, which names the page that sends the request.
+        static let origin = BrowserSigns(rawValue: 2)
+        /// The word with which every browser's User-Agent begins, and that of many programs.
+        static let name = BrowserSigns(rawValue: 4)
+    }
+
+    private var browserSigns: BrowserSigns {
         bytes.withUnsafeReadableBytes { raw in
-            places.contains { place in
+            var signs: BrowserSigns = []
+            for place in places {
                 let name = raw[place.nameStart..<place.nameEnd]
                 switch name.count {
-                case 6: return Self.equal(name, to: "origin")
+                case 6: if Self.equal(name, to: "origin") { signs.insert(.origin) }
                 case 10:
                     let product = raw[place.valueStart..<min(place.valueEnd, place.valueStart + 8)]
-                    return Self.equal(product, to: "mozilla/") && Self.equal(name, to: "user-agent")
+                    if Self.equal(product, to: "mozilla/"), Self.equal(name, to: "user-agent") { signs.insert(.name) }
                 case 14:
-                    return Self.equal(name, to: "sec-fetch-site") || Self.equal(name, to: "sec-fetch-dest")
+                    if Self.equal(name, to: "sec-fetch-site") || Self.equal(name, to: "sec-fetch-dest")
                         || Self.equal(name, to: "service-worker")
-                default: return false
+                    {
+                        signs.insert(.metadata)
+                    }
+                default: break
                 }
             }
+            return signs
         }
+    }
+
+    /// Whether a browser may have sent this: it shows any sign of one.
+    var mayBeFromBrowser: Bool { !browserSigns.isEmpty }
+
+    /// Whether a browser sent this.
+    ///
+    /// Browsers send fetch metadata to addresses that they trust: encrypted ones, and those of this machine. There a
+    /// GET or HEAD without them is a program's, whatever it calls itself and whichever page it names. Elsewhere the
+    /// name in User-Agent decides. Other methods with `Origin` count as a browser's: those from before 2023 send no
+    /// metadata.
+    var isFromBrowser: Bool {
+        let signs = browserSigns
+        if signs.contains(.metadata) { return true }
+        if signs.contains(.origin), method != .get, method != .head { return true }
+        return signs.contains(.name) && !hasTrustedAddress
+    }
+
+    /// Whether browsers trust the address that they reach this server by (W3C Secure Contexts §3.1).
+    private var hasTrustedAddress: Bool {
+        if isEncrypted { return true }
+        guard let name = value("host").flatMap({ HostField($0)?.name }) else { return false }
+        return name.lowercased() == "localhost" || ProxyConfiguration.isLoopback(address: name)
     }
 
     /// Whether AVPlayer sent this, or Safari for a video.

@@ -1,23 +1,30 @@
 import HTTPSemantics
 import HTTPTypes
 import Playlists
+import Reprise
 
 extension ClientHead {
     /// Fields of the client's request that are sent to the origin: end-to-end ones, except those that the cache handles
     /// and those that pretend to be another address, client or method.
     ///
-    /// A browser's cookies are not forwarded: its jar holds those of all origins, and of other servers on this machine,
-    /// as one site's. Of another device nothing is. Neither is a value with one of the server's tokens, whatever the
-    /// field and its form.
+    /// A program's `Referer`, `Origin` and `Cookie` are its user's, as where it asks the origin itself. A browser's are
+    /// not forwarded: its jar holds the cookies of all origins, and of other servers on this machine, as one site's,
+    /// and the page is the proxy's or another site's. Of another device nothing is. Neither is a value with one of the
+    /// server's tokens, whatever the field and its form.
     var originFields: HTTPFields {
         var fields = isFromDevice ? [:] : self.fields.endToEnd.filter { !$0.name.speaksForAnotherHop }
         for name in Self.notForwarded { fields[name] = nil }
-        if !audience.isProgram { fields[.cookie] = nil }
+        if audience.isProgram {
+            if let referrer = fields[.referer], leadsHere(referrer) { fields[.referer] = urlBehind(referrer) }
+            if let origin = fields[.origin], leadsHere(origin) { fields[.origin] = nil }
+        } else {
+            for name in [HTTPField.Name.cookie, .origin, .referer] { fields[name] = nil }
+        }
+        if let credentials = fields[.authorization], isDigestOfOwnTarget(credentials) { fields[.authorization] = nil }
         if !tellsPlayback, let playback = Self.playback { fields[playback] = nil }
         if case .other = method {
             // Nothing is cached here, so the conditions are the origin's to evaluate.
             for name in Self.conditions { fields[values: name] = self.fields[values: name] }
-            if let referrer = fields[.referer], leadsHere(referrer) { fields[.referer] = nil }
         }
         if let tokens { fields = fields.filter { !tokens.isShown(in: $0.value) } }
         if let name = HTTPField.Name("Via") { fields.append(HTTPField(name: name, value: Via.request(by: serverName))) }
@@ -33,17 +40,34 @@ extension ClientHead {
         return authority.lowercased() == host.lowercased()
     }
 
+    /// The URL that an address of this server stands for.
+    private func urlBehind(_ address: String) -> String? {
+        let reference = URIReference(address)
+        let target = reference.path + (reference.query.map { "?\($0)" } ?? "")
+        guard case .resource(let url)? = try? Route(target: target, token: pathToken) else { return nil }
+        return url.description
+    }
+
+    /// Whether these are credentials of the scheme Digest for the target of this request, which is not the origin's: an
+    /// origin that compares them refuses them (RFC 7616 §3.4.6).
+    private func isDigestOfOwnTarget(_ credentials: String) -> Bool {
+        guard credentials.lowercased().hasPrefix("digest"),
+            let start = credentials.firstRange(of: "uri=\"")?.upperBound
+        else { return false }
+        let uri = String(credentials[start...].prefix { $0 != "\"" })
+        return uri == target || leadsHere(uri) || (try? Route(target: uri, token: pathToken))?.isOfResource == true
+    }
+
     private static let playback = HTTPField.Name("X-Playback-Session-Id")
 
     private static let conditions = [
-        "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "Referer",
+        "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
     ]
     .compactMap { HTTPField.Name($0) }
 
     /// `Icy-MetaData` would interleave metadata with the bytes; conditions are evaluated here.
     private static let notForwarded = [
         "Host", "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
-        "Accept-Encoding", "Icy-MetaData", "Content-Length", "Expect", "Origin", "Referer",
-        "Reprise-Edge",
+        "Accept-Encoding", "Icy-MetaData", "Content-Length", "Expect", "Reprise-Edge",
     ].compactMap { HTTPField.Name($0) }
 }

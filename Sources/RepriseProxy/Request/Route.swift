@@ -17,6 +17,9 @@ package enum Route: Sendable {
     /// The file at a URL.
     case resource(ResourceURL)
 
+    /// Whether it leads to a file of an origin.
+    var isOfResource: Bool { if case .resource = self { true } else { false } }
+
     private static let expected =
         "Expected /https/host/path (or /http/host/path), for example /https/example.com/song.mp3."
 

@@ -2,7 +2,8 @@ package import Reprise
 
 /// Makes the text that is sent in place of a body.
 package protocol BodyEditor: Sendable {
-    /// Length of the largest body that is gathered, in bytes; a larger one is sent as the origin sent it.
+    /// Length of the largest body that is gathered, in bytes; a larger one is edited in pieces, or sent as the origin
+    /// sent it.
     var maximumLength: Int { get }
 
     /// Whether ``accepts(_:of:)`` decides, because nothing else tells what the body is.
@@ -22,9 +23,25 @@ package protocol BodyEditor: Sendable {
     /// Throws ``UneditedBody`` to send it so and say why, `RepriseError`, which is answered as an error of the read
     /// would be, or `CancellationError`.
     func edit(_ body: GatheredBody) async throws -> [UInt8]?
+
+    /// What edits a body that is too large to be gathered and begins with `beginning`.
+    ///
+    /// `nil` if it is sent as the origin sent it.
+    func pieceEditor(_ beginning: [UInt8], of body: GatheredBody) -> (any PieceEditor)?
+}
+
+/// Edits a body piece by piece.
+package protocol PieceEditor: Sendable {
+    /// The text in place of the next bytes, as far as they decide it.
+    mutating func edit(_ bytes: [UInt8]) -> [UInt8]
+
+    /// The rest of the text.
+    mutating func finish() -> [UInt8]
 }
 
 extension BodyEditor {
+    package func pieceEditor(_ beginning: [UInt8], of body: GatheredBody) -> (any PieceEditor)? { nil }
+
     package func known(_ body: GatheredBody) -> [UInt8]? { nil }
 }
 

@@ -25,6 +25,15 @@ struct EditedText {
         self.information = information
     }
 
+    /// The metadata of a text that is sent while it is made: it has neither a tag nor a length.
+    static func information(inPlaceOf original: ContentInformation) -> ContentInformation {
+        var information = original
+        (information.completeLength, information.rangesSupported, information.isMedia) = (nil, false, false)
+        information.validators = Validators()
+        information.fields = fields(inPlaceOf: information.fields)
+        return information
+    }
+
     /// The fields of the original, where they hold for the text.
     static func fields(inPlaceOf original: HTTPFields) -> HTTPFields {
         original.filter { !ofTheOriginal.contains($0.name) }

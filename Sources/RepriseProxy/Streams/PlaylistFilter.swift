@@ -4,8 +4,9 @@ import Reprise
 
 /// Chooses HLS playlists and MPDs, so that every link in them leads back to the proxy.
 ///
-/// A playlist is known by its media type, by its extension, or by its first bytes if the type says nothing. A class,
-/// because every request is shown to it: a copy of its parts would cost more than its decision.
+/// A playlist is known by its media type, by its extension, or by its first bytes, whatever its type says; only a file
+/// that is named as media is not looked at. A class, because every request is shown to it: a copy of its parts would
+/// cost more than its decision.
 final class PlaylistFilter: BodyFilter {
     /// Called with a playlist that is sent as the origin sent it, because it exceeds a bound or is malformed.
     let onUneditable: @Sendable (ResourceURL, PlaylistError) -> Void
@@ -29,11 +30,12 @@ final class PlaylistFilter: BodyFilter {
     }
 
     func editor(of information: ContentInformation, at url: ResourceURL) -> (any BodyEditor)? {
-        guard information.completeLength.map({ $0 <= limits.size }) != false else { return nil }
-        let type = MediaType(information.mediaType)?.essence
-        let isDeclared = PlaylistFormat.isDeclared(by: type, name: url.lastPathComponent)
-        let isVague = PlaylistFormat.isVague(type) && !url.namesMedia
-        guard isDeclared || isVague && !others.contains(information) else { return nil }
+        let type = MediaType(information.mediaType)
+        let isDeclared = PlaylistFormat.isDeclared(by: type?.essence, name: url.lastPathComponent)
+        guard isDeclared || !url.namesMedia && !others.contains(information) else { return nil }
+        if !isDeclared, type?.isDeclaredMedia == true, information.completeLength.map({ $0 > limits.size }) == true {
+            return nil
+        }
         return PlaylistRewriter(
             isDeclared: isDeclared, limits: limits, streams: streams, notes: notes, texts: texts, tracks: tracks,
             others: others, exceeding: exceeding, onUneditable: onUneditable)

@@ -38,6 +38,17 @@ struct PlaylistRewriter: BodyEditor {
         return written(for: body, importing: imported, in: part)
     }
 
+    func pieceEditor(_ beginning: [UInt8], of body: GatheredBody) -> (any PieceEditor)? {
+        let format = PlaylistFormat(of: beginning)
+        if format == .hls, !PlaylistFormat.isUTF16(beginning) { return lineEditor(of: body) }
+        if format != nil { onUneditable(body.url, PlaylistError(.tooLarge, "It is longer than \(limits.size) bytes.")) }
+        return nil
+    }
+
+    private func lineEditor(of body: GatheredBody) -> LineEditor {
+        LineEditor(body, imported: known(of: body).imported, limits: limits, onUneditable: onUneditable)
+    }
+
     func edit(_ body: GatheredBody) async throws -> [UInt8]? {
         guard !exceeding.contains(body.information) else {
             throw UneditedBody(reason: "not edited: beyond a limit when it was first read")
@@ -60,13 +71,26 @@ struct PlaylistRewriter: BodyEditor {
             switch error.code {
             case .canceled: throw CancellationError()
             case .notAPlaylist: return nil
-            default:
-                onUneditable(body.url, error)
-                // What another playlist defines may be different next time.
-                if error.code.isLimit, known(of: body).imported == nil { exceeding.note(body.information) }
-                throw UneditedBody(reason: "not edited: \(error.code.rawValue)")
+            case .tooManyLines, .tooManyLinks, .outputTooLong, .lineTooLong: return try await edited(body, after: error)
+            default: throw unedited(body, because: error)
             }
         }
+    }
+
+    /// The text of a playlist that exceeds a limit, with its links written line by line.
+    private func edited(_ body: GatheredBody, after error: PlaylistError) async throws -> [UInt8] {
+        guard PlaylistFormat(of: body.bytes) == .hls else { throw unedited(body, because: error) }
+        return await withTaskExecutorPreference(DiskExecutor.playlists) {
+            var lines = lineEditor(of: body)
+            return lines.edit(body.bytes) + lines.finish()
+        }
+    }
+
+    private func unedited(_ body: GatheredBody, because error: PlaylistError) -> UneditedBody {
+        onUneditable(body.url, error)
+        // What another playlist defines may be different next time.
+        if error.code.isLimit, known(of: body).imported == nil { exceeding.note(body.information) }
+        return UneditedBody(reason: "not edited: \(error.code.rawValue)")
     }
 
     /// The text with stored files only, because no others can be had.
@@ -87,7 +111,7 @@ struct PlaylistRewriter: BodyEditor {
         // A live list that is as new as it may be goes on: its host may be back for the next segment.
         if case .hls(let list) = playlist, playlist.isOfStream { part.variables.note(list, from: document) }
         guard playlist.isOfStream, body.isWithoutOrigin || !playlist.role.isLive else {
-            return try written(playlist, of: body)
+            return try Self.written(playlist, of: body)
         }
         let selection: OfflineSelection?
         do {
@@ -101,7 +125,7 @@ struct PlaylistRewriter: BodyEditor {
             selection = nil
         }
         try playlist.budget.check()
-        return try written(playlist, of: body, keeping: selection)
+        return try Self.written(playlist, of: body, keeping: selection)
     }
 
     private func rewritten(_ body: GatheredBody, limits: PlaylistLimits) throws(PlaylistError) -> [UInt8]? {
@@ -110,11 +134,13 @@ struct PlaylistRewriter: BodyEditor {
         let context = HLSContext(url: URIReference(body.base.description), imported: imported)
         let playlist = try Playlist(body.bytes, context: context, limits: limits)
         try notes.note(playlist, of: body, in: part)
-        let bytes = try written(playlist, of: body)
+        let bytes = try Self.written(playlist, of: body)
         if case .hls(let list) = playlist { part.variables.note(list, from: URIReference(body.base.description)) }
         // The playlist whose variables others import must be read each time: the one that is served last counts.
         if playlist.segmentRole != nil || !playlist.hasVariables {
-            texts.keep(WrittenTexts.Text(bytes: bytes, role: playlist.role, imported: imported), for: .init(body))
+            texts.keep(
+                WrittenTexts.Text(bytes: bytes, role: playlist.role(of: body.information), imported: imported),
+                for: .init(body))
         }
         return bytes
     }
@@ -139,7 +165,7 @@ struct PlaylistRewriter: BodyEditor {
     }
 
     /// The text of `playlist` with its links written.
-    private func written(
+    static func written(
         _ playlist: Playlist, of body: GatheredBody, keeping selection: OfflineSelection? = nil
     ) throws(PlaylistError) -> [UInt8] {
         var links = try ProxyLinks(playlist, of: body)

@@ -120,11 +120,14 @@ struct ProxyLinks {
 
     // MARK: - Forms
 
-    /// Whether the link is written with scheme and host: players of DASH resolve a path against different bases, and
-    /// interstitials need an absolute URI (rfc8216bis, appendix D.2).
+    /// Whether the link is written with scheme and host: players of DASH resolve a path against different bases,
+    /// interstitials need an absolute URI (rfc8216bis, appendix D.2), and readers of simple lists, such as mpv, take a
+    /// path for a local file.
     private func isAbsolute(_ kind: LinkKind) -> Bool {
-        if case .dash = playlist { return true }
-        return kind == .interstitialAsset || kind == .interstitialList
+        switch playlist {
+        case .dash: true
+        case .hls(let list): list.isPlainList || kind == .interstitialAsset || kind == .interstitialList
+        }
     }
 
     private func leadsToProxy(_ target: URIReference) -> Bool {

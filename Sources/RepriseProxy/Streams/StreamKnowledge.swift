@@ -50,6 +50,8 @@ final class StreamKnowledge: Sendable {
     private static let (mostFiles, mostBytes) = (10_000, 128 << 10)
 
     private let everyone: Part
+    /// The cookies that served playlists set; `nil` in a cache of several users, where they are one user's.
+    let cookies: PlaylistCookies?
     private let isShared: Bool
     private let clock: CacheClock
     /// A leaf.
@@ -57,6 +59,7 @@ final class StreamKnowledge: Sendable {
 
     init(isShared: Bool, clock: CacheClock) {
         (self.isShared, self.clock) = (isShared, clock)
+        cookies = isShared ? nil : PlaylistCookies(now: clock.now)
         everyone = Part(
             listed: ListedFiles(), variables: ImportedVariables(isShared: isShared), liveEdge: LiveEdge(clock: clock))
     }

@@ -14,7 +14,7 @@ struct StreamNotes {
         _ playlist: Playlist, of body: GatheredBody, in part: StreamKnowledge.Part
     ) throws(PlaylistError) {
         let information = body.information
-        defer { body.resource.assign(playlist.role, to: information) }
+        defer { body.resource.assign(playlist.role(of: information), to: information) }
         guard !isNoted(body, in: part) else { return }
         let document = URIReference(body.base.description)
         cast?.note(playlist, at: body.url, document: document)

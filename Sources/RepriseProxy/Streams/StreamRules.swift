@@ -30,6 +30,15 @@ extension Playlist {
         }
     }
 
+    /// The role of the playlist in a response with this metadata.
+    ///
+    /// One that sets cookies begins a session, which its files need; its origin is asked each time, as for a list of
+    /// playlists.
+    func role(of information: ContentInformation) -> StreamRole {
+        guard information.fields[.setCookie] != nil, !role.isLive else { return role }
+        return StreamRole(.playlist, for: StreamRole.listOfPlaylists.term, sequence: role.sequence)
+    }
+
     /// The role of the files that it lists; `nil` if it lists no segments.
     var segmentRole: StreamRole? {
         switch self {
@@ -66,7 +75,8 @@ extension Playlist {
 
 extension HLSPlaylist {
     /// Whether it is a media playlist of HLS.
-    ///
-    /// A list of stations or films in the same syntax has no target duration.
     var listsSegments: Bool { kind == .media && media.targetDuration != nil }
+
+    /// Whether it is a simple list of stations or films in the same syntax (M3U), which has no target duration.
+    var isPlainList: Bool { kind == .untyped || kind == .media && media.targetDuration == nil }
 }

@@ -142,7 +142,7 @@ import Testing
         async throws
     {
         try await Self.run { proxy async throws in
-            let list = "#EXTM3U\n#EXTINF:1,\n/1.ts\n"
+            let list = "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n/1.ts\n"
             proxy.bench.origin.set(
                 TestOrigin.Resource(.bytes(Array(list.utf8)), mediaType: StreamSite.hls, etag: "\"v\""), at: "/l.m3u8")
             let target = proxy.target("/l.m3u8")

@@ -83,15 +83,25 @@ import Testing
         }
     }
 
-    @Test("the server's own address is no referrer, without a token either", arguments: ["POST", "GET", "MOVE"])
+    @Test("the server's own address is no referrer: the URL behind it is", arguments: ["POST", "GET", "MOVE"])
     func ownAddress(method: String) async throws {
-        try await ProxyBench.run { proxy async throws in
-            proxy.bench.publish("/a", length: 10) { $0.statusOfOtherMethods = 204 }
-            for referrer in ["http://localhost/http/a/b", "http://LOCALHOST/", "//localhost/x"] {
-                _ = try await proxy.get("/a", ["Referer: \(referrer)", "Content-Length: 0"], method: method)
+        try await ProxyBench.run(configureProxy: { $0.tokens = Self.tokens }) { proxy async throws in
+            proxy.bench.publish("/a", length: 10) {
+                $0.fields[.cacheControl] = "no-store"
+                $0.statusOfOtherMethods = 204
+            }
+            let referrers = [
+                ("http://localhost/annas-token/http/a/b?q", "http://a/b?q"), ("http://LOCALHOST/annas-token/", nil),
+                ("//localhost/x", nil), ("http://localhost/bertas-token/http/a/b", nil),
+                ("https://tv.example/", "https://tv.example/"),
+            ]
+            for (referrer, _) in referrers {
+                let target = "/annas-token" + proxy.target("/a")
+                _ = try await RawClient.exchange(
+                    port: proxy.server.port, target, ["Referer: \(referrer)", "Content-Length: 0"], method: method)
             }
             let requests = await proxy.bench.origin.settledSnapshot().requests
-            #expect(!requests.isEmpty && requests.allSatisfy { $0.fields[.referer] == nil })
+            #expect(requests.map { $0.fields[.referer] } == referrers.map(\.1))
         }
     }
 }

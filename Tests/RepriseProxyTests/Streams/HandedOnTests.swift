@@ -10,21 +10,23 @@ import Testing
 @Suite("Handed on as it came", .limit(minutes: 1)) struct HandedOnTests {
     private static let list = "/https/a.example/list.m3u8"
 
-    @Test("a list beyond the bounds, of one line or of a million variants, comes as it is (case 39)")
+    @Test("a line beyond the bound comes as it is, and a million variants are written (case 39)")
     func longLists() async throws {
         for body in [
             "#EXTM3U\n/" + String(repeating: "x", count: 50_000_000),
             "#EXTM3U\n" + String(repeating: "#EXT-X-STREAM-INF:BANDWIDTH=1\n/v\n", count: 1_000_000),
         ] {
+            let expected = body.replacing("\n/v\n", with: "\n/https/a.example/v\n")
             let origin = CannedOrigin { _ in
                 CannedOrigin.Answer(
                     status: 200, fields: [.contentType: StreamSite.hls, .contentLength: "\(body.utf8.count)"],
                     body: body)
             }
             try await origin.serve { server async throws in
-                let (head, served) = try await RawClient.exchange(port: server.port, Self.list)
-                #expect(head.status == 200)
-                #expect(served == Array(body.utf8))
+                let client = try RawClient(port: server.port)
+                try await client.send("GET \(Self.list) HTTP/1.0\r\nHost: localhost\r\n\r\n")
+                #expect(try await client.head().status == 200)
+                #expect(try await client.upTo(64 << 20) == Array(expected.utf8))
                 #expect(origin.requests.count == 1)
             }
         }

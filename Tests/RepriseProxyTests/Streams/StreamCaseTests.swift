@@ -144,7 +144,7 @@ import Testing
         ] {
             let served = try await Self.served(text.replacing("X", with: "/s.ts").replacing("#E/s.tsT", with: "#EXT"))
             #expect(
-                served.replacing(written, with: "/s.ts")
+                served.replacing("http://localhost", with: "").replacing(written, with: "/s.ts")
                     == text.replacing("X", with: "/s.ts").replacing("#E/s.tsT", with: "#EXT"))
             #expect(served.contains(written))
         }
