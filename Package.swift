@@ -266,7 +266,10 @@ let package = Package(
 
 // Only scripts/fuzz makes a program of it, because it has no `main` without libFuzzer; the tests see that it compiles.
 let fuzzDependencies =
-    ["ByteRanges", "HTTPSemantics", "MediaTiming", "Playlists", "Reprise", "RepriseProxy", httpTypes] + nio
+    [
+        "ByteRanges", "HTTPSemantics", "MediaTiming", "Playlists", "Reprise", "RepriseHTTPClient", "RepriseProxy",
+        httpTypes,
+    ] + nio
 if Context.environment["REPRISE_FUZZ"] == "1" {
     package.products.append(.executable(name: "reprise-fuzz", targets: ["RepriseFuzz"]))
     package.targets.append(

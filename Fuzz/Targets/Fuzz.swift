@@ -46,6 +46,7 @@ private let targets: [String: @Sendable ([UInt8]) -> Void] = [
         }
     },
     "response": { bytes in ResponseTargets.validate(text(bytes)) },
+    "http-response": { bytes in ConnectionTargets.read(bytes) },
     "multipart": { bytes in ResponseTargets.multipart(text(bytes)) },
     "hls": { bytes in PlaylistTargets.read(bytes, behind: "#EXTM3U\n") },
     "mpd": { bytes in PlaylistTargets.read(bytes, behind: "<MPD ") },

@@ -215,6 +215,8 @@ struct StoreOptions: ParsableArguments {
             valueName: "url"))
     var outgoingProxy: String?
 
+    @OptionGroup var network: NetworkOptions
+
     @Flag(
         help:
             "Empty a cache that was made with another key, or with none, once the rest of the command line is found right."
@@ -226,7 +228,8 @@ struct StoreOptions: ParsableArguments {
         let settings = [
             ("--limit", limit != nil), ("--minimum-free", minimumFree != nil), ("--entry-limit", entryLimit != nil),
             ("--maximum-age", maximumAge != nil), ("--authorize-command", authorizeCommand != nil),
-            ("--outgoing-proxy", outgoingProxy != nil),
+            ("--outgoing-proxy", outgoingProxy != nil), ("--trust-roots", network.trustRoots != nil),
+            ("--response-timeout", network.responseTimeout != nil), ("--idle-timeout", network.idleTimeout != nil),
         ]
         return settings.first(where: \.1)?.0
     }

@@ -111,6 +111,7 @@ extension Serve {
         _ = try settings.value(.logLevel, given: cache.logLevel)
         _ = try (cache.directory(from: settings), cache.encryption(from: settings))
         var client = NIOOrigin.Configuration()
+        try store.network.apply(to: &client, from: settings)
         try settings.hosts.apply(to: &client)
         return values
     }

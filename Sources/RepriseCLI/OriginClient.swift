@@ -19,6 +19,7 @@ enum OriginClient {
         let settings = try cache.settings()
         var configuration = NIOOrigin.Configuration()
         configuration.proxies = try store.proxies(from: settings)
+        try store.network.apply(to: &configuration, from: settings)
         changes(&configuration)
         try settings.hosts.apply(to: &configuration)
         return configuration

@@ -1,5 +1,4 @@
 import NIOCore
-import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import Primitives
@@ -68,7 +67,6 @@ enum Failures {
     static func isDisconnection(_ error: (any Error)?) -> Bool {
         switch error {
         case nil, is IOError, is SocketGate.ConnectionReset, is ChannelError, is CancellationError: true
-        case let error as HTTPParserError: error == .invalidEOFState
         case let error as NIOSSLError: error == .uncleanShutdown
         default: false
         }
@@ -96,7 +94,9 @@ enum Failures {
 
     private static func misbehaved(_ endpoint: Endpoint, cause: (any Error)?) -> RepriseError {
         RepriseError(
-            .originMisbehaved, "The response of \(endpoint.name) is not valid HTTP/1.1 and cannot be used.",
+            .originMisbehaved,
+            "The response of \(endpoint.name) is not valid HTTP/1.1 and cannot be used."
+                + ((cause as? MalformedResponse).map { " \($0)" } ?? ""),
             cause: cause)
     }
 }

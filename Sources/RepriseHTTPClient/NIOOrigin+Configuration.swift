@@ -8,14 +8,22 @@ extension NIOOrigin {
         ///
         /// When it is exceeded: `originTimedOut`.
         public var connectTimeout: Duration = .seconds(10)
-        /// Time from the request to the head of its response; 30 s by default.
+        /// Time from the request to the head of its response; `nil`, the default, for 5 minutes, and 30 s for the
+        /// validation of a stored response.
         ///
         /// When it is exceeded: `originTimedOut`.
-        public var responseTimeout: Duration = .seconds(30)
-        /// Time in which some bytes must arrive while the consumer waits in `next()`; 30 s by default.
+        public var responseTimeout: Duration?
+        /// Time in which some bytes must arrive while the consumer waits in `next()`; `nil`, the default, for
+        /// 5 minutes, and 30 s if a range request can fetch the rest.
         ///
         /// A consumer that does not pull never times out. When it is exceeded: `originTimedOut`.
-        public var idleTimeout: Duration = .seconds(30)
+        public var idleTimeout: Duration?
+        /// Both times for a host in place of ``responseTimeout`` and ``idleTimeout``; `nil` from it for those.
+        ///
+        /// Called with names as ``allowsHost`` is.
+        package var timeoutsOfHost: (@Sendable (String) -> (response: Duration?, idle: Duration?))?
+        /// Added to the default times, for a server that waits for origins itself.
+        package var timeoutMargin = Duration.zero
         /// How long a connection without a request is kept open; 15 s by default.
         public var idleConnectionLifetime: Duration = .seconds(15)
         /// Maximum number of connections to one scheme, host and port, idle ones included; 16 by default, at least 1.
@@ -49,10 +57,15 @@ extension NIOOrigin {
         package var connections: ConnectionBudget?
         /// Descriptors of a process whose system does not say how many it may have.
         static let usualDescriptors = 256
-        /// Maximum number of redirects that one request follows; 10 by default.
+        /// Maximum number of redirects that one request follows; 20 by default.
         ///
-        /// When it is exceeded: `originRedirectRefused`.
-        public var redirectLimit = 10
+        /// When it is exceeded, and when the same request is redirected to itself again: `originRedirectRefused`.
+        public var redirectLimit = 20
+        /// Whether requests to a host may be redirected from https to http, without credentials; `nil`, the default,
+        /// for none.
+        ///
+        /// Called with the name of the host that is asked first, as ``allowsHost`` is.
+        package var mayLeaveTLS: (@Sendable (String) -> Bool)?
         /// Maximum number of bytes of one body that are read ahead of the consumer; 256 KiB by default, 16 to 512 KiB.
         ///
         /// A body starts without read-ahead and earns 1/128 of the bytes that have arrived. Reading continues while
@@ -63,6 +76,12 @@ extension NIOOrigin {
         /// Verification itself cannot be switched off. A text without a certificate makes every https request fail with
         /// `originNotTrusted`.
         public var additionalTrustRoots: [String] = []
+        /// Files with more of them; none by default.
+        package var trustedFiles: [TrustedFile] = []
+        /// Files with those that are trusted for one host only; `nil` from it for none.
+        ///
+        /// Called with names as ``allowsHost`` is.
+        package var trustedFilesOfHost: (@Sendable (String) -> [TrustedFile]?)?
         /// Whether hosts outside the public internet are refused with `originForbidden`; false by default.
         ///
         /// Decided by the addresses of a name before any connection is attempted, and again for every redirect; if a
@@ -86,6 +105,9 @@ extension NIOOrigin {
         package var privateAddresses: [AddressRange] = []
         /// The maximum number of connections to a host in place of ``maximumConnectionsPerHost``, at least 1; `nil`
         /// from it for no other number.
+        ///
+        /// It is never exceeded, unlike that one. If a request queues, a body is given up for it that a range request
+        /// can fetch later: one that its consumer does not pull, or pulls slowly.
         ///
         /// Called with names as ``allowsHost`` is, while a lock is held.
         package var connectionsToHost: (@Sendable (String) -> Int?)?
@@ -118,6 +140,13 @@ extension NIOOrigin {
 }
 
 extension NIOOrigin.Configuration {
+    /// How long `host` may be silent.
+    func patience(with host: String) -> OriginPatience {
+        let own = timeoutsOfHost?(host)
+        return OriginPatience(
+            response: own?.response ?? responseTimeout, idle: own?.idle ?? idleTimeout, margin: timeoutMargin)
+    }
+
     /// The proxy through which `endpoint` is reached; `nil` if it is connected to directly.
     func proxy(for endpoint: Endpoint) -> OutgoingProxy? {
         (proxiesOfHost?(endpoint.host) ?? proxies).proxy(for: endpoint)

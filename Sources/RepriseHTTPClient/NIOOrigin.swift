@@ -1,6 +1,5 @@
 import HTTPTypes
 public import NIOCore
-import NIOHTTP1
 import NIOPosix
 import Primitives
 public import Reprise
@@ -16,7 +15,10 @@ public import Reprise
 ///
 /// It uses a proxy if ``Configuration/proxies`` names one: HTTP with CONNECT, or SOCKS5.
 ///
-/// It does not cache, decompress, send cookies or speak HTTP/2. A GET or HEAD on a reused connection that
+/// Reads responses that are not quite HTTP/1.1, as players do, and ends their connections.
+///
+/// It does not cache, decompress or speak HTTP/2, and keeps no cookies: one that a redirect sets is sent with the
+/// requests that follow it. A GET or HEAD on a reused connection that
 /// fails before any byte of the response is sent once more on a new one; nothing else is retried.
 public final class NIOOrigin: Origin {
     private let configuration: Configuration
@@ -69,7 +71,9 @@ public final class NIOOrigin: Origin {
     /// `originNotTrusted`, `originTimedOut`, `originMisbehaved`, `originRedirectRefused`, `originForbidden` or
     /// `closed`; or `CancellationError`.
     public func send(_ request: OriginRequest) async throws -> OriginResponse {
-        var follower = RedirectFollower(request, limit: configuration.redirectLimit)
+        var follower = RedirectFollower(
+            request, limit: configuration.redirectLimit,
+            mayLeaveTLS: configuration.mayLeaveTLS?(request.url.host) ?? false)
         while true {
             let sent = follower.request
             let response = try await exchange(sent)
@@ -87,7 +91,7 @@ public final class NIOOrigin: Origin {
     /// Sends one request, on an idle connection if there is a live one.
     private func exchange(_ request: OriginRequest) async throws -> Exchange.Response {
         try configuration.checkName(of: request.url.host)
-        let head = try RequestHead.make(withCredentials(request), configuration: configuration)
+        let head = try RequestHead(withCredentials(request), configuration: configuration)
         let slot = try await pool.lease(Endpoint(request.url), for: request)
         // A separate task, because the pool may end it when nothing wants it any more and others need its place.
         let task = Task { try await exchange(request, head: head, on: slot) }
@@ -115,16 +119,17 @@ public final class NIOOrigin: Origin {
         return request
     }
 
-    private func exchange(_ request: OriginRequest, head: HTTPRequestHead, on slot: PoolSlot) async throws
+    private func exchange(_ request: OriginRequest, head: RequestHead, on slot: PoolSlot) async throws
         -> Exchange.Response
     {
         do {
             let body = ByteBuffer(bytes: request.body)
+            let patience = Exchange.Patience(request, configuration.patience(with: request.url.host))
             if let idle = slot.idle {
                 if Self.isRead(request) {
                     let exchange = Exchange(
                         request: head, body: body, connection: idle, slot: slot, isReused: true,
-                        onInterim: request.onInterim, patience: request.longestSilence.map { TimeAmount($0) })
+                        onInterim: request.onInterim, patience: patience)
                     do { return try await perform(exchange) } catch is StaleConnection {}
                 } else {
                     // It may be dead, and the request must not be sent twice (RFC 9110 §9.2.2).
@@ -136,7 +141,7 @@ public final class NIOOrigin: Origin {
             return try await perform(
                 Exchange(
                     request: head, body: body, connection: connection, slot: slot, isReused: false,
-                    onInterim: request.onInterim, patience: request.longestSilence.map { TimeAmount($0) }))
+                    onInterim: request.onInterim, patience: patience))
         } catch {
             slot.release(nil)
             throw error

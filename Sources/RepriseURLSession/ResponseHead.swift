@@ -51,15 +51,30 @@ struct ResponseHead {
         response = HTTPResponse(status: status, headerFields: fields)
     }
 
-    /// The fields, each name once, because the system has joined repeated ones.
+    /// The fields, each name once, because the system has joined repeated ones; cookies apart again.
     private static func fields(of response: HTTPURLResponse, from url: ResourceURL) throws(RepriseError) -> HTTPFields {
         var fields = HTTPFields()
         for (name, value) in response.allHeaderFields {
             guard let name = (name as? String).flatMap({ HTTPField.Name($0) }), let value = value as? String else {
                 throw Failures.misbehaved(url, what: "has a header field whose name is not a token")
             }
-            fields[name] = value
+            fields[values: name] = name == .setCookie ? Self.cookies(in: value) : [value]
         }
         return fields
+    }
+
+    /// The values that were joined with commas: dates have commas, too, but no equals sign follows these.
+    private static func cookies(in value: String) -> [String] {
+        var cookies: [String] = []
+        for part in value.split(separator: ",", omittingEmptySubsequences: false) {
+            let name = part.prefix { $0 != "=" && $0 != ";" }
+            let begins = name.endIndex < part.endIndex && part[name.endIndex] == "="
+            if begins || cookies.isEmpty {
+                cookies.append(String(part))
+            } else {
+                cookies[cookies.count - 1] += "," + part
+            }
+        }
+        return cookies.map { $0.trimmingCharacters(in: .whitespaces) }
     }
 }

@@ -25,11 +25,6 @@ extension URLSessionDataTask: TransferTask {}
 /// Continuations are resumed outside the lock. The task is used on `queue` only, so that suspend, resume and cancel
 /// reach it in the order of their decisions.
 final class Transfer: Sendable {
-    struct Timeouts {
-        let response: Duration
-        let idle: Duration
-    }
-
     private typealias HeadWaiter = CheckedContinuation<HTTPResponse, any Error>
     private typealias BodyWaiter = CheckedContinuation<Data?, any Error>
 
@@ -37,6 +32,8 @@ final class Transfer: Sendable {
         var machine: TransferMachine
         var headWaiter: HeadWaiter?
         var bodyWaiter: BodyWaiter?
+        /// How long the origin may be silent in the body.
+        var idleTimeout = Duration.zero
 
         /// Takes the body's waiter for a delivery, if there is one.
         mutating func wake(_ delivery: BodyMachine<Data>.Delivery?) -> (() -> Void)? {
@@ -63,21 +60,21 @@ final class Transfer: Sendable {
     private let request: OriginRequest
     private let task: any TransferTask
     private let queue: DispatchQueue
-    private let timeouts: Timeouts
+    private let patience: OriginPatience
     private let clock: CacheClock
     /// The beginning of the consumer's waits.
     private let start = SuspendingClock.now
     private let guarded: Mutex<Guarded>
 
     init(
-        _ task: any TransferTask, for request: OriginRequest, queue: DispatchQueue, timeouts: Timeouts,
+        _ task: any TransferTask, for request: OriginRequest, queue: DispatchQueue, patience: OriginPatience,
         bounds: BufferBounds = .platform, clock: CacheClock = .system
     ) {
         self.identifier = task.taskIdentifier
         self.request = request
         self.task = task
         self.queue = queue
-        self.timeouts = timeouts
+        self.patience = patience
         self.clock = clock
         guarded = Mutex(Guarded(machine: TransferMachine(bounds: bounds)))
     }
@@ -101,7 +98,9 @@ final class Transfer: Sendable {
                 }
                 if let wake { return wake() }
                 queue.async { self.task.resume() }
-                queue.asyncAfter(deadline: .now() + timeouts.response.inSeconds) { [weak self] in self?.headIsDue() }
+                queue.asyncAfter(deadline: .now() + patience.untilHead(of: request).inSeconds) { [weak self] in
+                    self?.headIsDue()
+                }
             }
         } onCancel: {
             cancel(byTask: true)
@@ -144,7 +143,7 @@ final class Transfer: Sendable {
             guarded.bodyWaiter = waiter
             return (nil, guarded.machine.wait(now: now))
         }
-        if startsTimer { checkIdle(after: timeouts.idle) }
+        if startsTimer { checkIdle(after: guarded.withLock { $0.idleTimeout }) }
         return delivery
     }
 
@@ -153,7 +152,9 @@ final class Transfer: Sendable {
     func receive(_ response: URLResponse, losesBody: Bool = false) {
         do {
             let head = try ResponseHead(response, to: request)
+            let idleTimeout = patience.withinBody(of: request, head.response)
             let (action, waiter) = guarded.withLock { guarded in
+                guarded.idleTimeout = idleTimeout
                 let action = guarded.machine.headArrived(
                     declaredLength: losesBody ? nil : head.declaredLength, canBeResumed: head.canBeResumed)
                 guard action == .accept else { return (action, HeadWaiter?.none) }
@@ -213,7 +214,7 @@ final class Transfer: Sendable {
 
     private func headIsDue() {
         guard guarded.withLock({ $0.machine.awaitsHead }) else { return }
-        fail(Failures.timedOut("did not answer", at: request.url, after: timeouts.response))
+        fail(Failures.timedOut("did not answer", at: request.url, after: patience.untilHead(of: request)))
     }
 
     private func checkIdle(after time: Duration) {
@@ -222,10 +223,13 @@ final class Transfer: Sendable {
 
     private func checkIdle() {
         let now = start.duration(to: .now)
-        switch guarded.withLock({ $0.machine.checkIdle(now: now, timeout: timeouts.idle) }) {
+        let (check, time) = guarded.withLock { guarded in
+            (guarded.machine.checkIdle(now: now, timeout: guarded.idleTimeout), guarded.idleTimeout)
+        }
+        switch check {
         case .disarm: break
         case .checkAgain(let rest): checkIdle(after: rest)
-        case .timedOut: fail(Failures.timedOut("sent nothing more", at: request.url, after: timeouts.idle))
+        case .timedOut: fail(Failures.timedOut("sent nothing more", at: request.url, after: time))
         }
     }
 

@@ -10,18 +10,20 @@ import Reprise
 extension URLSessionOrigin {
     /// Timeouts, limits and network policy of a ``URLSessionOrigin``.
     public struct Configuration: Sendable {
-        /// Time from a request to the head of its response, restarted for every redirect; 30 s by default.
+        /// Time from a request to the head of its response, restarted for every redirect; `nil`, the default, for
+        /// 5 minutes, and 30 s for the validation of a stored response.
         ///
         /// Includes name lookup, connecting and waiting for a connection. When it is exceeded: `originTimedOut`.
-        public var responseTimeout: Duration = .seconds(30)
-        /// Time in which some bytes must arrive while the consumer waits in `next()`; 30 s by default.
+        public var responseTimeout: Duration?
+        /// Time in which some bytes must arrive while the consumer waits in `next()`; `nil`, the default, for
+        /// 5 minutes, and 30 s if a range request can fetch the rest.
         ///
         /// A consumer that does not pull never times out. When it is exceeded: `originTimedOut`.
-        public var idleTimeout: Duration = .seconds(30)
-        /// Maximum number of redirects that one request follows; 10 by default.
+        public var idleTimeout: Duration?
+        /// Maximum number of redirects that one request follows; 20 by default.
         ///
-        /// When it is exceeded: `originRedirectRefused`.
-        public var redirectLimit = 10
+        /// When it is exceeded, and when the same request is redirected to itself again: `originRedirectRefused`.
+        public var redirectLimit = 20
         /// Maximum number of connections to one host, for HTTP/1.1; 16 by default.
         ///
         /// Further requests wait in the system. A body that is neither read to its end, canceled nor released keeps its
@@ -68,7 +70,8 @@ extension URLSessionOrigin {
         /// After a change of network a connection may be silent for ever. Other requests have timers of the program,
         /// and leave the system a day.
         func longestSilence(of request: OriginRequest) -> TimeInterval {
-            let longest = max(.seconds(60), responseTimeout, idleTimeout, request.longestSilence ?? .zero)
+            let longest = max(
+                .seconds(60), responseTimeout ?? .zero, idleTimeout ?? .zero, request.longestSilence ?? .zero)
             return longest / .seconds(1)
         }
 

@@ -120,14 +120,13 @@ public final class URLSessionOrigin: Origin {
 
     private func begin(_ request: OriginRequest) throws(RepriseError) -> Transfer {
         let urlRequest = try URLRequest.make(request, userAgent: configuration.userAgent)
+        let patience = OriginPatience(response: configuration.responseTimeout, idle: configuration.idleTimeout)
         return try delegate.register {
             let task = session.dataTask(with: urlRequest)
             task.priority = request.demand.taskPriority
             return Transfer(
                 task, for: request, queue: delegate.queue,
-                timeouts: .init(
-                    response: max(configuration.responseTimeout, request.longestSilence ?? .zero),
-                    idle: max(configuration.idleTimeout, request.longestSilence ?? .zero)))
+                patience: patience)
         }
     }
 }

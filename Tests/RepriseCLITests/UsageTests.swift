@@ -78,7 +78,8 @@ import Testing
             ("serve", "limit", "20"), ("serve", "limit", "0"), ("serve", "limit", "0GB"), ("fetch", "limit", "20"),
             ("pin", "limit", "20"), ("serve", "minimum-free", "5"), ("serve", "entry-limit", "5"),
             ("serve", "entry-limit", "0"), ("prune", "to", "500"), ("serve", "stall-timeout", "10"),
-            ("serve", "queue-timeout", "10"), ("serve", "drain-timeout", "10"), ("serve", "drain-delay", "10"),
+            ("serve", "response-timeout", "10"), ("fetch", "idle-timeout", "10"), ("serve", "queue-timeout", "10"),
+            ("serve", "drain-timeout", "10"), ("serve", "drain-delay", "10"),
             ("serve", "maximum-age", "30"), ("prune", "older-than", "30"), ("pin", "for", "30"),
             ("serve", "read-ahead", "120"), ("fetch", "first", "10"), ("pin", "first", "10"),
         ])

@@ -15,9 +15,9 @@ import Testing
         let pool: ConnectionPool
         let connection: Connection
         let request: OriginRequest
+        private let configuration = NIOOrigin.Configuration()
 
         init(_ server: ScriptedServer) async throws {
-            let configuration = NIOOrigin.Configuration()
             request = try OriginRequest(url: ResourceURL(server.url("/")))
             pool = ConnectionPool(
                 limits: .init(connections: 1, lent: 1, idle: 1, queueTimeout: .seconds(600)),
@@ -29,9 +29,9 @@ import Testing
         func exchange(isReused: Bool) async throws -> Exchange {
             let slot = try await pool.lease(Endpoint(request.url), for: request)
             return Exchange(
-                request: try RequestHead.make(request, configuration: .named("test")), body: ByteBuffer(),
-                connection: connection,
-                slot: slot, isReused: isReused, onInterim: nil, patience: nil)
+                request: try RequestHead(request, configuration: .named("test")), body: ByteBuffer(),
+                connection: connection, slot: slot, isReused: isReused, onInterim: nil,
+                patience: .init(request, configuration.patience(with: "")))
         }
 
         /// Runs `body` while the loop neither reads nor runs anything.

@@ -1,5 +1,4 @@
 import NIOCore
-import NIOHTTP1
 import NIOPosix
 import Reprise
 import RepriseTesting
@@ -23,8 +22,9 @@ struct ExchangeTests {
         let slot = try await pool.lease(Endpoint(url), for: OriginRequest(url: url))
         let connection = try await connector.connect(to: Endpoint(url))
         let exchange = Exchange(
-            request: HTTPRequestHead(version: .http1_1, method: .GET, uri: "/a"), body: ByteBuffer(),
-            connection: connection, slot: slot, isReused: isReused, onInterim: nil, patience: nil)
+            request: try RequestHead(OriginRequest(url: url), configuration: .init()), body: ByteBuffer(),
+            connection: connection, slot: slot, isReused: isReused, onInterim: nil,
+            patience: .init(OriginRequest(url: url), .init(response: nil, idle: nil)))
         exchange.cancel()
         connection.start(exchange)
         await #expect(throws: CancellationError.self) { _ = try await exchange.response.futureResult.get() }

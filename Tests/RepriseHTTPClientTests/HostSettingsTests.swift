@@ -105,4 +105,43 @@ import Testing
             }
         }
     }
+
+    @Test("The number of connections of a host is never exceeded: a body that is not read gives way, and ends")
+    func strictConnections() async throws {
+        try await run({
+            $0.connectionsToHost = { _ in 1 }
+            $0.parkingTime = .milliseconds(50)
+        }) { origin, client async throws in
+            origin.set(.init(.pattern(seed: 1, length: 100_000_000)), at: "/film")
+            let film = try await client.get(origin.url("/film"), [.range: "bytes=0-"])
+            #expect(film.head.status == .partialContent)
+            let other = try await client.get(origin.url("/film"), [.range: "bytes=90000000-90000009"])
+            #expect(try await other.body.bytes().count == 10)
+            #expect(await failureCode { try await film.body.bytes() } == .originBodyTruncated)
+        }
+    }
+
+    @Test("A host has its own patience") func patience() async throws {
+        try await run({
+            $0.timeoutsOfHost = { host in (response: host == "127.0.0.1" ? .milliseconds(20) : nil, idle: nil) }
+        }) { origin, client async throws in
+            origin.holdHeads("/a")
+            #expect(await failureCode { try await client.get(origin.url("/a")) } == .originTimedOut)
+            origin.release("/a")
+            #expect(try await client.get("http://localhost:\(origin.port)/a").body.bytes().count == 10)
+        }
+    }
+
+    @Test("A cookie that a redirect sets is sent with the next request (RFC 6265 §5.4)") func cookies() async throws {
+        let head =
+            "HTTP/1.1 302 Found\r\nLocation: /film?again=1\r\nSet-Cookie: s=1; Path=/\r\nContent-Length: 0\r\n\r\n"
+        try await ScriptedServer.run({ _, request in
+            [.send(request % 2 == 0 ? head : "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")]
+        }) { server in
+            try await withClient { client async throws in
+                for _ in 0..<2 { #expect(try await client.get(server.url("/film")).body.text() == "ok") }
+                #expect(server.requests.map { $0.contains("Cookie: s=1") } == [false, true, false, true])
+            }
+        }
+    }
 }

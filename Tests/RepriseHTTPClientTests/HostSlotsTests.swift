@@ -225,4 +225,47 @@ struct HostSlotsTests {
         slots.removeIdle { $0 == 20 }
         #expect(slots.isUnused)
     }
+
+    // MARK: A strict limit
+
+    private func strict() -> Slots { Slots(limit: 1, lentLimit: 8, idleLimit: 4, isStrict: true) }
+
+    @Test func aStrictLimitIsKeptUntilTheConnectionOfASlowReaderIsClosed() {
+        for (speed, isResting) in [(BodyPace.Speed.full, true), (.reduced, false), (.stopped, true)] {
+            var slots = strict()
+            #expect(enter(&slots, .playing, .playing) == [["admit 1"], []])
+            #expect(words(slots.headArrived(1, canBeResumed: true)).isEmpty, "it is read at full speed")
+            #expect(words(slots.change(1, to: speed, isResting: isResting)) == ["give up 1"])
+            #expect(words(slots.change(1, to: .stopped, isResting: true)).isEmpty, "once")
+            #expect(slots.placed == 1)
+            #expect(words(slots.release(1, with: nil)) == ["admit 2"])
+        }
+    }
+
+    @Test func aBodyThatCannotBeResumedKeepsItsStrictPlace() {
+        var slots = strict()
+        _ = enter(&slots, .playing, .playing)
+        _ = slots.headArrived(1, canBeResumed: false)
+        #expect(words(slots.change(1, to: .stopped, isResting: true)).isEmpty)
+        #expect(words(slots.change(1, to: nil)) == ["give up 1"], "nothing wants it")
+        #expect(words(slots.release(1, with: nil)) == ["admit 2"])
+    }
+
+    @Test func ofAStrictLimitLowerClassesAndRestingReadersGiveUpFirst() {
+        var slots = Slots(limit: 4, lentLimit: 8, idleLimit: 4, isStrict: true)
+        _ = enter(&slots, .playing, .playing, .download, .playing)
+        for number in 1...4 { _ = slots.headArrived(number, canBeResumed: true) }
+        _ = slots.change(1, to: .reduced)
+        _ = slots.change(2, to: .full, isResting: true)
+        #expect(
+            enter(&slots, .playing, .playing, .playing, .playing) == [["give up 3"], ["give up 2"], ["give up 1"], []])
+        #expect(slots.placed == 4)
+    }
+
+    @Test func aLowerClassDoesNotEndAHigherOne() {
+        var slots = strict()
+        _ = enter(&slots, .playing, .download)
+        _ = slots.headArrived(1, canBeResumed: true)
+        #expect(words(slots.change(1, to: .stopped, isResting: true)).isEmpty)
+    }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import Reprise
 import RepriseTesting
@@ -22,7 +23,7 @@ struct TLSTests {
             server in
             try await withClient {
                 $0.additionalTrustRoots = [certificates.root]
-            } _: { client in
+            } _: { client async throws in
                 for _ in 0..<2 {
                     let response = try await client.get("https://\(host):\(server.port)/")
                     #expect(try await response.body.bytes() == Array(buffer: bytes))
@@ -32,13 +33,69 @@ struct TLSTests {
         }
     }
 
-    @Test func anUnknownAuthorityIsNotTrusted() async throws {
+    @Test func anUnknownAuthorityIsNotTrustedAndTheSettingIsNamed() async throws {
         try await ScriptedServer.run(tls: try certificates().serverContext, { _, _ in [.send(Self.ok)] }) { server in
             try await withClient { client in
-                #expect(
-                    await failureCode { try await client.get("https://localhost:\(server.port)/") } == .originNotTrusted
-                )
+                let url = "https://localhost:\(server.port)/"
+                let error = await #expect(throws: RepriseError.self) { try await client.get(url) }
+                #expect(error?.code == .originNotTrusted)
+                #expect(error?.message.contains("trust-roots, or SSL_CERT_FILE") == true)
                 #expect(server.requests.isEmpty)
+            }
+        }
+    }
+
+    @Test("An authority of a file, or of a directory, is trusted by all hosts or by one", arguments: [true, false])
+    func trustedFiles(isDirectory: Bool) async throws {
+        let certificates = try certificates()
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("reprise-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("root.pem")
+        try Data(certificates.root.utf8).write(to: file)
+        try Data("no certificate".utf8).write(to: folder.appendingPathComponent("README"))
+        let variables = isDirectory ? ["SSL_CERT_DIR": "/nowhere/x:\(folder.path)"] : ["SSL_CERT_FILE": file.path]
+        let trusted = TrustedFile.named(in: variables).suffix(1)
+        try await ScriptedServer.run(tls: certificates.serverContext, { _, _ in [.send(Self.ok)] }) { server in
+            let url = "https://localhost:\(server.port)/"
+            try await withClient {
+                $0.trustedFiles = Array(trusted)
+            } _: { client async throws in
+                #expect(try await client.get(url).body.text() == "ok")
+            }
+            try await withClient {
+                $0.trustedFilesOfHost = { $0 == "localhost" ? Array(trusted) : nil }
+            } _: { client async throws in
+                #expect(try await client.get(url).body.text() == "ok")
+                #expect(
+                    await failureCode { try await client.get("https://127.0.0.1:\(server.port)/") } == .originNotTrusted
+                )
+            }
+        }
+    }
+
+    @Test func aFileOfRootsThatIsNotThereIsNamed() async throws {
+        try await withClient {
+            $0.trustedFiles = TrustedFile.named(in: ["SSL_CERT_FILE": "/nowhere/roots.pem", "SSL_CERT_DIR": ""])
+        } _: { client async throws in
+            let error = await #expect(throws: RepriseError.self) { try await client.get("https://localhost:1/") }
+            #expect(error?.message.hasPrefix("/nowhere/roots.pem, which SSL_CERT_FILE names, does not exist.") == true)
+        }
+    }
+
+    @Test("A certificate for other names is refused, and they are named")
+    func otherNames() async throws {
+        let certificates = try certificates()
+        try await ScriptedServer.run(tls: certificates.addressContext, { _, _ in [.send(Self.ok)] }) { server in
+            try await withClient {
+                $0.additionalTrustRoots = [certificates.root]
+            } _: { client async throws in
+                for host in ["localhost", "127.0.0.1"] {
+                    let url = "https://\(host):\(server.port)/"
+                    let error = await #expect(throws: RepriseError.self) { try await client.get(url) }
+                    #expect(error?.code == .originNotTrusted)
+                    #expect(error?.message.contains("is for other names: 192.0.2.7.") == true)
+                }
             }
         }
     }
@@ -48,7 +105,7 @@ struct TLSTests {
         try await ScriptedServer.run(tls: certificates.serverContext, { _, _ in [.send(Self.ok)] }) { server in
             try await withClient {
                 $0.additionalTrustRoots = [certificates.root]
-            } _: { client in
+            } _: { client async throws in
                 // The loopback block, but not the address in the certificate.
                 let url = "https://127.0.0.2:\(server.port)/"
                 let code = await failureCode { try await client.get(url) }
@@ -77,11 +134,31 @@ struct TLSTests {
             try await withClient {
                 // A busy machine may take longer to answer than a player would wait.
                 $0.connectTimeout = .seconds(600)
-            } _: { client in
+            } _: { client async throws in
                 async let code = failureCode { try await client.get("https://localhost:\(server.port)/") }
                 await eventually { server.connections > 0 }
                 try await server.send("HTTP/1.1 400 Bad Request\r\n\r\n", on: 0)
                 #expect(await code == .originNotTrusted)
+            }
+        }
+    }
+
+    @Test("A redirect to plain http is followed for a host for which that is allowed")
+    func aRedirectToPlainHTTP() async throws {
+        let certificates = try certificates()
+        try await ScriptedServer.run({ _, _ in [.send(Self.ok)] }) { plain in
+            let redirect = "HTTP/1.1 302 Found\r\nLocation: \(plain.url("/"))\r\nContent-Length: 0\r\n\r\n"
+            try await ScriptedServer.run(tls: certificates.serverContext, { _, _ in [.send(redirect)] }) { server in
+                try await withClient {
+                    $0.additionalTrustRoots = [certificates.root]
+                    $0.mayLeaveTLS = { $0 == "localhost" }
+                } _: { client async throws in
+                    let text = try await client.get("https://localhost:\(server.port)/", [.cookie: "a=b"]).body.text()
+                    #expect(text == "ok")
+                    #expect(plain.requests.first?.contains("Cookie") == false)
+                    let refused = "https://127.0.0.1:\(server.port)/"
+                    #expect(await failureCode { try await client.get(refused) } == .originRedirectRefused)
+                }
             }
         }
     }
@@ -92,7 +169,7 @@ struct TLSTests {
         try await ScriptedServer.run(tls: certificates.serverContext, { _, _ in [.send(redirect)] }) { server in
             try await withClient {
                 $0.additionalTrustRoots = [certificates.root]
-            } _: { client in
+            } _: { client async throws in
                 let code = await failureCode { try await client.get("https://localhost:\(server.port)/") }
                 #expect(code == .originRedirectRefused)
             }
@@ -106,7 +183,7 @@ struct TLSTests {
         try await ScriptedServer.run(tls: certificates.serverContext, { _, _ in steps }) { server in
             try await withClient {
                 $0.additionalTrustRoots = [certificates.root]
-            } _: { client in
+            } _: { client async throws in
                 let body = try await client.get("https://localhost:\(server.port)/").body
                 let code = await failureCode { try await body.bytes() }
                 #expect(code == (isClean ? nil : .originBodyTruncated))
@@ -123,7 +200,7 @@ struct TLSTests {
             try await withClient {
                 $0.additionalTrustRoots = [certificates.root]
                 $0.readAhead = 16_384
-            } _: { client in
+            } _: { client async throws in
                 let body = try await client.get("https://localhost:\(server.port)/").body
                 try await server.settle()
                 body.cancel()
@@ -137,7 +214,7 @@ struct TLSTests {
     @Test func rootsThatAreNoCertificatesAreReported() async throws {
         try await withClient {
             $0.additionalTrustRoots = ["no certificate"]
-        } _: { client in
+        } _: { client async throws in
             #expect(await failureCode { try await client.get("https://localhost:1/") } == .originNotTrusted)
         }
     }

@@ -24,6 +24,15 @@ import Testing
         #expect(head.keepsAlive)
     }
 
+    @Test("bytes beyond ASCII in a target are percent-encoded as they came")
+    func bytesBeyondASCII() throws {
+        for (bytes, target) in [(Array("/caf\u{E9}?q=\u{E9}".utf8), "/caf%C3%A9?q=%C3%A9"), ([0x2F, 0xE9], "/%E9")] {
+            var parser = RequestParser()
+            parser.append(ByteBuffer(bytes: Array("GET ".utf8) + bytes + Array(" HTTP/1.1\r\nHost: x\r\n\r\n".utf8)))
+            #expect(try parser.next()?.target == target)
+        }
+    }
+
     @Test("several fields of one name are one list (RFC 9110 §5.3)")
     func repeatedFields() throws {
         let head = try #require(try parse("GET / HTTP/1.1\r\nHost: x\r\nA: 1\r\na: 2\r\n\r\n"))

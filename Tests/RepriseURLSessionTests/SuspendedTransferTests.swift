@@ -40,7 +40,7 @@ struct SuspendedTransferTests {
     private func begin() async throws -> Transfer {
         let transfer = Transfer(
             task, for: OriginRequest(url: try ResourceURL("https://example.com/a")), queue: queue,
-            timeouts: .init(response: .seconds(30), idle: .seconds(30)), bounds: bounds,
+            patience: .init(response: .seconds(30), idle: .seconds(30)), bounds: bounds,
             clock: CacheClock(clock) { Date(timeIntervalSince1970: 0) })
         let url = try #require(URL(string: "https://example.com/a"))
         let fields = ["Content-Length": "1000000", "ETag": "\"v1\""]

@@ -7,31 +7,34 @@ package enum Redirect {
     package static let discardLimit = 65_536
 
     /// The `Location` of a redirect, or `nil` if the response is passed on as it is.
+    ///
+    /// White space and bytes beyond ASCII, which no URI has, are percent-encoded as they came, as clients do.
     package static func location(of head: HTTPResponse) -> String? {
-        switch head.status.code {
-        case 301, 302, 303, 307, 308: head.headerFields[values: .location].first
-        default: nil
+        guard [301, 302, 303, 307, 308].contains(head.status.code) else { return nil }
+        return head.headerFields.first { $0.name == .location }.map { field in
+            field.withUnsafeBytesOfValue { ResourceURL.visible($0) }
         }
     }
 
     /// The request that follows `request` to `location`.
     ///
-    /// Throws `originRedirectRefused` when the target is not an http(s) URL or leaves TLS.
-    package static func following(_ location: String, from request: OriginRequest) throws(RepriseError) -> OriginRequest
-    {
+    /// Throws `originRedirectRefused` when the target is not an http(s) URL, or leaves TLS though that is not allowed.
+    package static func following(
+        _ location: String, from request: OriginRequest, mayLeaveTLS: Bool = false
+    ) throws(RepriseError) -> OriginRequest {
         let origin = request.url
         let target: ResourceURL
         do {
-            target = try origin.resolving(visible(location))
+            target = try origin.resolving(location)
         } catch {
             throw RepriseError(
                 .originRedirectRefused, "\(origin.authority) redirects to something that cannot be fetched.",
                 cause: error)
         }
-        guard origin.scheme == .http || target.scheme == .https else {
+        guard origin.scheme == .http || target.scheme == .https || mayLeaveTLS else {
             throw RepriseError(
                 .originRedirectRefused,
-                "\(origin.authority) redirects from https to plain http at \(target.authority); ask for the http URL itself if that is wanted."
+                "\(origin.authority) redirects from https to plain http at \(target.authority). Allow that with redirect-to-http = yes in the section of the host that was asked first."
             )
         }
         return sending(request, to: target, hasLeftHost: !keepsCredentials(from: origin, to: target))
@@ -43,17 +46,6 @@ package enum Redirect {
         next.url = target
         if hasLeftHost { next.fields = HTTPFields(request.fields.filter { isHarmless($0.name) }) }
         return next
-    }
-
-    /// `location` with white space and bytes beyond ASCII percent-encoded, which stand in it although no URI has them;
-    /// clients repair that.
-    private static func visible(_ location: String) -> String {
-        guard location.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x7F }) else { return location }
-        return location.utf8.map { byte in
-            byte <= 0x20 || byte >= 0x7F
-                ? (byte < 0x10 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
-                : String(UnicodeScalar(byte))
-        }.joined()
     }
 
     /// Fields that reveal nothing about the user; only these are sent on to another host or port.
@@ -70,9 +62,10 @@ package enum Redirect {
         return harmless.contains(text) || text == "accept" || text.hasPrefix("accept-")
     }
 
-    /// Credentials stay with their host and port; an upgrade from http to https at the default ports counts as staying.
+    /// Credentials stay with their host and port, and in TLS; an upgrade from http to https at the default ports counts
+    /// as staying.
     static func keepsCredentials(from origin: ResourceURL, to target: ResourceURL) -> Bool {
-        origin.host == target.host
+        origin.host == target.host && (origin.scheme == .http || target.scheme == .https)
             && (origin.port == target.port || (origin.hasDefaultPort && target.hasDefaultPort))
     }
 }

@@ -1,36 +1,61 @@
 package import HTTPTypes
 
 /// The requests of one exchange, from redirect to redirect (RFC 9110 §15.4).
+///
+/// Cookies that a redirect sets are sent with the requests that follow.
 package struct RedirectFollower: Sendable {
     /// The request to send now.
     package private(set) var request: OriginRequest
     /// Whether a redirect led to another host or port, so that only harmless fields are sent from there on.
     package private(set) var hasLeftHost = false
     private let limit: Int
+    private let mayLeaveTLS: Bool
     private let authority: String
-    private var redirects = 0
+    /// The request without cookies of redirects.
+    private var plain: OriginRequest
+    private var cookies = ExchangeCookies()
+    /// All requests so far, in order.
+    private var sent: [OriginRequest]
+
+    /// How often the same request is sent before it counts as a circle: a server may redirect to the same URL because
+    /// it has done something in between.
+    private static let mostRepeats = 2
 
     /// Begins with `request`; follows at most `limit` redirects, and only those of GET and HEAD.
-    package init(_ request: OriginRequest, limit: Int) {
+    ///
+    /// `mayLeaveTLS` allows those from https to http, which carry no credentials.
+    package init(_ request: OriginRequest, limit: Int, mayLeaveTLS: Bool = false) {
         self.request = request
-        self.limit = limit
+        (self.limit, self.mayLeaveTLS) = (limit, mayLeaveTLS)
+        plain = request
+        sent = [request]
         authority = request.url.authority
     }
 
     /// Whether the response `head` redirects; ``request`` is the one to send then, once its body is out of the way.
     ///
-    /// Throws `originRedirectRefused` after too many redirects, and as ``Redirect/following(_:from:)`` does.
+    /// Throws `originRedirectRefused` after too many redirects, in a circle, and as
+    /// ``Redirect/following(_:from:mayLeaveTLS:)`` does.
     package mutating func follows(_ head: HTTPResponse) throws(RepriseError) -> Bool {
         guard request.method == .get || request.method == .head, let location = Redirect.location(of: head) else {
             return false
         }
-        redirects += 1
-        guard redirects <= limit else {
-            throw RepriseError(
-                .originRedirectRefused, "\(authority) redirects more than \(limit) times; it may go in a circle.")
+        guard sent.count <= limit else {
+            throw RepriseError(.originRedirectRefused, "\(authority) redirects more than \(limit) times.")
         }
-        let next = try Redirect.following(location, from: request)
-        hasLeftHost = hasLeftHost || !Redirect.keepsCredentials(from: request.url, to: next.url)
+        cookies.take(head.headerFields, from: request.url)
+        let from = plain
+        plain = try Redirect.following(location, from: from, mayLeaveTLS: mayLeaveTLS)
+        hasLeftHost = hasLeftHost || !Redirect.keepsCredentials(from: from.url, to: plain.url)
+        var next = plain
+        cookies.add(to: &next)
+        guard sent.count(where: { $0.url == next.url && $0.fields == next.fields }) < Self.mostRepeats else {
+            throw RepriseError(
+                .originRedirectRefused,
+                "\(authority) redirects in a circle, over \(next.url.redacted). Its operator has to correct that, unless it expects a log-in."
+            )
+        }
+        sent.append(next)
         request = next
         return true
     }

@@ -18,21 +18,22 @@ public struct ResourceURL: Hashable, Sendable, CustomStringConvertible {
     /// The port; the scheme's default if the URL names none.
     public let port: Int
     /// Path and query as sent in the request line; begins with `/`.
+    ///
+    /// Bytes beyond ASCII are percent-encoded.
     public let target: String
 
     /// Parses `text`.
     ///
     /// Throws ``RepriseError`` with code `invalidURL` when the scheme is neither of the two, the host is empty or
-    /// contains invalid characters, credentials are present, the port is not 1–65535, or the text contains spaces,
-    /// control or non-ASCII characters. The message says which.
+    /// contains invalid characters, credentials are present, the port is not 1–65535, or the text contains spaces
+    /// or control characters. The message says which.
     public init(_ text: String) throws(RepriseError) {
         guard text.utf8.count <= Self.maximumLength else {
             throw RepriseError(.invalidURL, "The URL is longer than \(Self.maximumLength) bytes.")
         }
-        guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+        guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
             throw RepriseError(
-                .invalidURL, "The URL has spaces, control or non-ASCII characters; percent-encode them (RFC 3986 §2.1)."
-            )
+                .invalidURL, "The URL has spaces or control characters; percent-encode them (RFC 3986 §2.1).")
         }
         guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") else {
             throw RepriseError(.invalidURL, "The URL must start with http:// or https://.")
@@ -49,7 +50,22 @@ public struct ResourceURL: Hashable, Sendable, CustomStringConvertible {
         self.port = port ?? (scheme == .http ? 80 : 443)
         // In bytes: for characters, a long URL would be searched for their borders.
         let target = rest[authorityEnd..<(rest.utf8.firstIndex(of: UInt8(ascii: "#")) ?? rest.endIndex)]
-        self.target = target.hasPrefix("/") ? String(target) : "/" + target
+        self.target = Self.visible((target.hasPrefix("/") ? String(target) : "/" + target).utf8)
+    }
+
+    /// `bytes` with white space, control characters and bytes beyond ASCII percent-encoded.
+    package static func visible(_ bytes: some Collection<UInt8>) -> String {
+        let isVisible = { (byte: UInt8) in byte > 0x20 && byte < 0x7F }
+        if bytes.allSatisfy(isVisible) { return String(decoding: bytes, as: UTF8.self) }
+        var text = ""
+        for byte in bytes {
+            if isVisible(byte) {
+                text.unicodeScalars.append(UnicodeScalar(byte))
+            } else {
+                text += (byte < 0x10 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return text
     }
 
     /// Maximum length of a URL, in bytes: the 64 KiB allowed for a proxy's request line.

@@ -70,6 +70,19 @@ struct HostRules: Sendable {
                 value(.hostOutgoingProxy, for: host).flatMap { try? OriginClient.proxies($0) }
             }
         }
+        if names(Setting<TimeSpan, TimeSpan?>.responseTimeout) || names(Setting<TimeSpan, TimeSpan?>.idleTimeout) {
+            client.timeoutsOfHost = {
+                (value(.responseTimeout, for: $0)?.duration, value(.idleTimeout, for: $0)?.duration)
+            }
+        }
+        if names(Setting<String, String?>.trustRoots) {
+            client.trustedFilesOfHost = { host in
+                value(.trustRoots, for: host).map { [TrustedFile($0, source: "trust-roots")] }
+            }
+        }
+        if names(Setting<Bool, Bool>.hostRedirectToHTTP) {
+            client.mayLeaveTLS = { value(.hostRedirectToHTTP, for: $0) ?? false }
+        }
         guard names(Setting<String, String?>.hostHeaderFile) else { return }
         // Each is read once.
         var fields: [String: HTTPFields] = [:]

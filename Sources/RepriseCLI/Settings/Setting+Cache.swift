@@ -40,6 +40,13 @@ extension Setting where Given == String, Value == String? {
             traits: SettingTraits(shown: OutgoingProxy.withoutPassword, emptyVariable: .refused), accepts: isProxy)
     }
 
+    static var trustRoots: Self {
+        Self(
+            "trust-roots", rule: "takes the path of a file or of a directory.",
+            otherwise: "the system's roots, and those that SSL_CERT_FILE and SSL_CERT_DIR name",
+            traits: SettingTraits(isPath: true), accepts: { !$0.isEmpty })
+    }
+
     static var proxyRule: String {
         "takes none or the URL of a proxy, http://, https://, socks5:// or socks5h://, such as "
             + "http://proxy.lan:3128; before the host user:password@ in percent-encoding."
@@ -96,6 +103,19 @@ extension Setting where Given == ByteCount, Value == ByteCount {
 }
 
 extension Setting where Given == TimeSpan, Value == TimeSpan? {
+    static var responseTimeout: Self {
+        silence("response-timeout", otherwise: "5m, and 30s if a stored response can be served in its place")
+    }
+
+    static var idleTimeout: Self { silence("idle-timeout", otherwise: "5m, and 30s if a range can fetch the rest") }
+
+    /// How long an origin may be silent.
+    private static func silence(_ name: String, otherwise: String) -> Self {
+        Self(name, rule: "takes a time from 1s to 1d with its unit, such as 90s or 5m.", otherwise: otherwise) {
+            (.seconds(1) ... .seconds(86_400)).contains($0.duration)
+        }
+    }
+
     static var maximumAge: Self {
         Self(
             "maximum-age", rule: "takes a time above zero with its unit, \(TimeSpan.units), such as 12h or 30d.",

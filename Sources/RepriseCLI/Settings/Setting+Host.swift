@@ -5,6 +5,7 @@ import RepriseHTTPClient
 extension Setting where Given == Bool, Value == Bool {
     static var hostForceCache: Self { Self(toggle: "force-cache") }
     static var hostAllowPrivate: Self { Self(toggle: "allow-private") }
+    static var hostRedirectToHTTP: Self { Self(toggle: "redirect-to-http") }
     static var hostHeaderOverHTTP: Self { Self(toggle: "header-over-http") }
 }
 

@@ -10,7 +10,8 @@ enum SettingTable {
         Setting<ByteCount, ByteCount?>.limit, Setting<ByteCount, ByteCount>.minimumFree,
         Setting<ByteCount, ByteCount?>.entryLimit, Setting<TimeSpan, TimeSpan?>.maximumAge,
         Setting<[String], [String]>.dropQueryItem, Setting<String, String?>.authorizeCommand,
-        Setting<String, String?>.outgoingProxy,
+        Setting<String, String?>.outgoingProxy, Setting<String, String?>.trustRoots,
+        Setting<TimeSpan, TimeSpan?>.responseTimeout, Setting<TimeSpan, TimeSpan?>.idleTimeout,
         Setting<String, String?>.rate, Setting<String, String?>.hours, Setting<String, String>.host,
         Setting<Int, Int>.port, Setting<String, String>.serverName, Setting<String, String?>.token,
         Setting<String, String?>.tokenFile, Setting<String, String?>.tlsCertificate,
@@ -35,7 +36,9 @@ enum SettingTable {
         Setting<Bool, Bool>.hostHeaderOverHTTP, Setting<Int, Int?>.hostConnections,
         Setting<String, String?>.hostRate, Setting<ReadAheadAmount, ReadAheadAmount?>.hostReadAhead,
         Setting<Bool, Bool>.hostAllowPrivate, Setting<String, String?>.hostOutgoingProxy,
-        Setting<[String], [String]>.hostParent,
+        Setting<[String], [String]>.hostParent, Setting<String, String?>.trustRoots,
+        Setting<TimeSpan, TimeSpan?>.responseTimeout, Setting<TimeSpan, TimeSpan?>.idleTimeout,
+        Setting<Bool, Bool>.hostRedirectToHTTP,
     ]
 
     /// Those that a file may name before its first section.

@@ -7,7 +7,7 @@ import RepriseHTTPClient
 ///
 /// It notes what was found, which `reprise config` shows.
 final class Settings: Sendable {
-    private let environment: [String: String]
+    let environment: [String: String]
     /// The configuration file, if there is one.
     let file: ConfigurationFile?
     /// The option or variable that names the file.

@@ -16,6 +16,8 @@ struct BodyPace {
     static let looks = 5
 
     private(set) var speed = Speed.full
+    /// Whether the consumer has pulled nothing between the last two looks, though bytes waited for it.
+    var isResting: Bool { looksWithoutPull > 0 }
     /// The last looks, newest first; true if the connection was halted.
     private var halts: [Bool] = []
     private var hasPulled = true
@@ -25,6 +27,7 @@ struct BodyPace {
     mutating func pulled() { hasPulled = true }
 
     /// Notes a look at the connection; `isHalted` says that it waits for the consumer.
+    @discardableResult
     mutating func look(isHalted: Bool) -> Speed {
         halts.insert(isHalted, at: 0)
         if halts.count > Self.looks { halts.removeLast() }

@@ -25,20 +25,16 @@ final class ResponseStream: Sendable {
     let slot: PoolSlot
     /// How the end of the body is marked on the wire.
     let framing: BodyFraming
-    /// Whether the connection may carry another request afterwards.
-    let keepsAlive: Bool
-    /// How long the origin may be silent, if that is longer than the client's own limit.
-    let patience: TimeAmount?
+    /// How long the origin may be silent.
+    let patience: TimeAmount
 
     init(
-        connection: Connection, slot: PoolSlot, framing: BodyFraming, keepsAlive: Bool, window: Int,
-        patience: TimeAmount?
+        connection: Connection, slot: PoolSlot, framing: BodyFraming, window: Int, patience: TimeAmount
     ) {
         self.patience = patience
         self.connection = connection
         self.slot = slot
         self.framing = framing
-        self.keepsAlive = keepsAlive
         self.guarded = Mutex(Guarded(body: WindowedBody(window: window)))
     }
 
@@ -116,10 +112,11 @@ final class ResponseStream: Sendable {
     }
 
     /// The current pace of the consumer, and its pace at the last call.
-    func lookAtPace() -> (speed: BodyPace.Speed, before: BodyPace.Speed) {
+    func lookAtPace() -> (pace: BodyPace, before: BodyPace) {
         guarded.withLock { guarded in
-            let before = guarded.body.pace.speed
-            return (guarded.body.lookAtPace(), before)
+            let before = guarded.body.pace
+            guarded.body.lookAtPace()
+            return (guarded.body.pace, before)
         }
     }
 

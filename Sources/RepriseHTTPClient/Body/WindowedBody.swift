@@ -85,6 +85,7 @@ struct WindowedBody {
     }
 
     /// Notes a look at the pace of the consumer, ``BodyPace/looks`` times in the parking time.
+    @discardableResult
     mutating func lookAtPace() -> BodyPace.Speed {
         pace.look(isHalted: machine.state == .open && machine.waitingSince == nil && !isReading)
     }

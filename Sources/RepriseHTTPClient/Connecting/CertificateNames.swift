@@ -12,6 +12,18 @@ package struct CertificateNames: Sendable {
         addresses = names.filter { $0.nameType == .ipAddress }.map { Array($0.contents) }
     }
 
+    /// All names, for people.
+    var all: [String] {
+        hosts
+            + addresses.map { bytes in
+                bytes.count == 4
+                    ? bytes.map(String.init).joined(separator: ".")
+                    : stride(from: 0, to: bytes.count - 1, by: 2).map {
+                        String(Int(bytes[$0]) << 8 | Int(bytes[$0 + 1]), radix: 16)
+                    }.joined(separator: ":")
+            }
+    }
+
     /// The host in the URL of a server at `address` of this machine: the address in the form of URLs if the certificate
     /// names it, or nothing that can be asked; otherwise `localhost`, or the first name.
     package func host(for address: String) -> String {

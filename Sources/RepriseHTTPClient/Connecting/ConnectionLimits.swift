@@ -2,10 +2,6 @@ import NIOCore
 
 /// The time and size limits of one connection.
 struct ConnectionLimits: Sendable {
-    /// From the request to the head of its response.
-    let responseTimeout: TimeAmount
-    /// Between two pieces of a body while the consumer waits.
-    let idleTimeout: TimeAmount
     /// How long a connection without a request is kept.
     let idleLifetime: TimeAmount
     /// How often the loop looks at the pace of a body's consumer.

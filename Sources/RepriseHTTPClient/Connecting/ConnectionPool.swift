@@ -176,15 +176,17 @@ final class ConnectionPool: Sendable {
     }
 
     /// Notes that the head has arrived; from now on `close` ends the request.
-    fileprivate func headArrived(_ slot: PoolSlot, close: @escaping @Sendable (RepriseError?) -> Void) {
+    fileprivate func headArrived(
+        _ slot: PoolSlot, canBeResumed: Bool, close: @escaping @Sendable (RepriseError?) -> Void
+    ) {
         update(slot.endpoint) { host in
             host.guests[slot.number]?.end = close
-            return ((), host.slots.headArrived(slot.number))
+            return ((), host.slots.headArrived(slot.number, canBeResumed: canBeResumed))
         }
     }
 
-    fileprivate func change(_ slot: PoolSlot, to speed: BodyPace.Speed) {
-        update(slot.endpoint) { ((), $0.slots.change(slot.number, to: speed)) }
+    fileprivate func change(_ slot: PoolSlot, to pace: BodyPace) {
+        update(slot.endpoint) { ((), $0.slots.change(slot.number, to: pace.speed, isResting: pace.isResting)) }
     }
 
     fileprivate func release(_ slot: PoolSlot, with connection: Connection?) {
@@ -297,7 +299,8 @@ final class ConnectionPool: Sendable {
             state.hosts[endpoint]
             ?? Host(
                 slots: HostSlots(
-                    limit: limits.connections(to: endpoint), lentLimit: limits.lent, idleLimit: limits.idle))
+                    limit: limits.connections(to: endpoint), lentLimit: limits.lent, idleLimit: limits.idle,
+                    isStrict: limits.connectionsToHost?(endpoint.host) != nil))
         let idle = host.slots.idle
         let (result, actions) = body(&host)
         effects += actions.map { effect(of: $0, at: endpoint, host: &host) }
@@ -366,7 +369,7 @@ final class ConnectionPool: Sendable {
     private static func givenUpError(_ endpoint: Endpoint) -> RepriseError {
         RepriseError(
             .originBodyTruncated,
-            "The connection to \(endpoint.name) was closed, since nothing read from it and too many are parked.")
+            "The connection to \(endpoint.name) was closed: its reader is slow or paused, and others need connections.")
     }
 }
 
@@ -381,11 +384,13 @@ struct PoolSlot: Sendable {
     /// need the place.
     func begin(end: @escaping @Sendable () -> Void) { pool.begin(self, end: end) }
 
-    /// Notes that the head has arrived on `connection`.
-    func headArrived(on connection: Connection) { pool.headArrived(self) { connection.close($0) } }
+    /// Notes that the head has arrived on `connection`; `canBeResumed` says that a range request can fetch the rest.
+    func headArrived(on connection: Connection, canBeResumed: Bool) {
+        pool.headArrived(self, canBeResumed: canBeResumed) { connection.close($0) }
+    }
 
     /// Notes a change in the consumer's pace.
-    func change(to speed: BodyPace.Speed) { pool.change(self, to: speed) }
+    func change(to pace: BodyPace) { pool.change(self, to: pace) }
 
     /// Returns the place; must be called exactly once.
     func release(_ connection: Connection?) { pool.release(self, with: connection) }

@@ -1,6 +1,5 @@
 import Primitives
 import NIOCore
-import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import Reprise
@@ -17,17 +16,10 @@ final class Connector: Sendable {
     /// Through which proxy an endpoint is reached; `nil` for none.
     private let proxy: @Sendable (Endpoint) -> OutgoingProxy?
 
-    /// Instantiated by the first client, before an event loop needs it: the Swift 6.3 runtime occasionally crashes in
-    /// `swift_checkMetadataState` when two threads instantiate this generic type at the same time.
-    private static let decoderType: Any.Type = ByteToMessageHandler<HTTPResponseDecoder>.self
-
     init(configuration: NIOOrigin.Configuration, group: any EventLoopGroup) {
-        withExtendedLifetime(Self.decoderType) {}
         self.group = group
-        self.trust = TrustStore(additionalRoots: configuration.additionalTrustRoots)
+        self.trust = TrustStore(configuration)
         self.limits = ConnectionLimits(
-            responseTimeout: TimeAmount(configuration.responseTimeout),
-            idleTimeout: TimeAmount(configuration.idleTimeout),
             idleLifetime: TimeAmount(configuration.idleConnectionLifetime),
             paceInterval: TimeAmount(configuration.parkingTime / BodyPace.looks),
             window: min(max(configuration.readAhead, 16_384), 524_288))
@@ -130,33 +122,28 @@ final class Connector: Sendable {
         _ channel: any Channel, behind gate: SocketGate, for endpoint: Endpoint, tls: NIOSSLContext?
     ) throws -> EventLoopFuture<Connection> {
         let loop = channel.eventLoop
-        let watch = ResponseBytesWatch()
         let secured = try tls.map { try Self.tlsHandler($0, for: endpoint) }
         let handshake = secured.map { _ in loop.makePromise(of: Void.self) }
-        let handler = ResponseHandler(
-            endpoint: endpoint, limits: limits, gate: gate, watch: watch, handshake: handshake)
+        let handler = ResponseHandler(endpoint: endpoint, limits: limits, gate: gate, handshake: handshake)
         let pipeline = channel.pipeline.syncOperations
         if let secured { try pipeline.addHandler(secured) }
-        try pipeline.addHandler(watch)
-        try pipeline.addHandler(HTTPRequestEncoder())
-        try pipeline.addHandler(ByteToMessageHandler(Self.decoder()))
         try pipeline.addHandler(handler)
         let connection = Connection(channel: channel, handler: handler)
         guard let handshake, let secured else { return loop.makeSucceededFuture(connection) }
-        return handshake.futureResult.assumeIsolated().flatMapThrowing {
+        func refused(_ error: (any Error)?) -> any Error {
+            let fault = CertificateFault(secured.peerCertificate, error: error)
+            return fault?.error(at: endpoint, cause: error)
+                ?? RepriseError.originNotTrusted(endpoint.name, cause: error)
+        }
+        return handshake.futureResult.assumeIsolated().flatMapErrorThrowing { error in
+            guard let error = error as? RepriseError, error.code == .originNotTrusted else { throw error }
+            throw refused(error.cause ?? error)
+        }.flatMapThrowing {
             guard let certificate = secured.peerCertificate,
                 CertificateName.covers(certificate, host: endpoint.host)
-            else { throw RepriseError.originNotTrusted(endpoint.name, cause: nil) }
+            else { throw refused(nil) }
             return connection
         }.nonisolated()
-    }
-
-    /// Forwards interim responses; a head of more than 256 KiB is an error.
-    private static func decoder() -> HTTPResponseDecoder {
-        var limits = NIOHTTPDecoderLimitConfiguration()
-        limits.maxHeaderListSize = 262_144
-        return HTTPResponseDecoder(
-            leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .forward, limitConfiguration: limits)
     }
 
     /// The name is sent in SNI and verified; for an IP literal the certificate must name the address.

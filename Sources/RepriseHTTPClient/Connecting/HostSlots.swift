@@ -11,6 +11,9 @@ import Reprise
 /// request in the queue waits only for moving bodies of its own class or a higher one, and for requests without a
 /// head.
 ///
+/// If the limit is strict, no place is lent. The connection of a body is closed before its place is given to a request
+/// in the queue, if nothing wants the body, or if its reader is slow and a range request can fetch the rest.
+///
 ///     queued ──► asking ──► streaming ◄──► throttled, parked, displaced
 ///                  └──► ending                       └──► givenUp
 struct HostSlots<Element: Sendable>: Sendable {
@@ -32,6 +35,8 @@ struct HostSlots<Element: Sendable>: Sendable {
         case displaced
         /// Its connection is being closed: it was parked, and too many places were lent.
         case givenUp
+        /// Its connection is being closed, and a request in the queue gets its place then.
+        case closing
     }
 
     /// What the owner has to do.
@@ -42,7 +47,7 @@ struct HostSlots<Element: Sendable>: Sendable {
         case withdraw(Int)
         /// The request has no head yet and nothing waits for it any more, but others wait for its place.
         case end(Int)
-        /// Too many places are lent: close the connection of this parked body.
+        /// Its place is needed: close the connection of this body.
         case giveUp(Int)
         /// There are enough idle connections: close this one.
         case close(Element)
@@ -53,11 +58,17 @@ struct HostSlots<Element: Sendable>: Sendable {
         var demand: Demand?
         /// How fast the consumer pulls the body.
         var speed = BodyPace.Speed.full
+        /// Whether its consumer has not pulled for a moment.
+        var isResting = false
+        /// Whether a range request can fetch the rest of the body.
+        var canBeResumed = false
     }
 
     let limit: Int
     let lentLimit: Int
     let idleLimit: Int
+    /// Whether there are never more than `limit` connections.
+    let isStrict: Bool
     private(set) var idle: [Element] = []
     private var requests: [Int: Request] = [:]
     /// Number of requests that have a place.
@@ -66,7 +77,8 @@ struct HostSlots<Element: Sendable>: Sendable {
     private var lent: [Int] = []
     private var lastNumber = 0
 
-    init(limit: Int, lentLimit: Int, idleLimit: Int) {
+    init(limit: Int, lentLimit: Int, idleLimit: Int, isStrict: Bool = false) {
+        self.isStrict = isStrict
         self.limit = max(1, limit)
         self.lentLimit = max(0, lentLimit)
         self.idleLimit = max(0, idleLimit)
@@ -109,16 +121,19 @@ struct HostSlots<Element: Sendable>: Sendable {
     }
 
     /// Notes that the head of the response has arrived: from now on the place can be lent.
-    mutating func headArrived(_ number: Int) -> [Action] {
+    mutating func headArrived(_ number: Int, canBeResumed: Bool = false) -> [Action] {
         guard let standing = requests[number]?.standing, standing == .asking || standing == .ending else { return [] }
         requests[number]?.standing = .streaming
+        requests[number]?.canBeResumed = canBeResumed
         return settle()
     }
 
     /// Notes a change in the pace of a body's consumer.
-    mutating func change(_ number: Int, to speed: BodyPace.Speed) -> [Action] {
+    mutating func change(_ number: Int, to speed: BodyPace.Speed, isResting: Bool = false) -> [Action] {
         guard let standing = requests[number]?.standing else { return [] }
         requests[number]?.speed = speed
+        requests[number]?.isResting = isResting
+        guard !isStrict else { return settle() }
         var actions: [Action] = []
         switch (standing, speed) {
         case (.streaming, .reduced) where lent.count < lentLimit: lendPlace(of: number, as: .throttled, &actions)
@@ -136,7 +151,7 @@ struct HostSlots<Element: Sendable>: Sendable {
     mutating func release(_ number: Int, with element: Element?) -> [Action] {
         guard let request = requests.removeValue(forKey: number) else { preconditionFailure("released twice") }
         switch request.standing {
-        case .asking, .ending, .streaming: placed -= 1
+        case .asking, .ending, .streaming, .closing: placed -= 1
         case .throttled, .parked, .displaced: lent.removeAll { $0 == number }
         case .queued, .givenUp: break
         }
@@ -153,7 +168,11 @@ struct HostSlots<Element: Sendable>: Sendable {
     private mutating func settle() -> [Action] {
         var actions = withdrawUnwanted()
         admit(&actions)
-        while let next = nextInQueue, makeWay(for: next.demand, &actions) { admit(&actions) }
+        if isStrict {
+            closeForQueue(&actions)
+        } else {
+            while let next = nextInQueue, makeWay(for: next.demand, &actions) { admit(&actions) }
+        }
         if nextInQueue != nil {
             endUnwanted(&actions)
         } else {
@@ -207,6 +226,30 @@ struct HostSlots<Element: Sendable>: Sendable {
         else { return false }
         lendPlace(of: least, as: .displaced, &actions)
         return true
+    }
+
+    /// Closes connections, as many as requests wait: of bodies that nothing wants, of lower classes, of consumers that
+    /// rest, then of slow ones.
+    private mutating func closeForQueue(_ actions: inout [Action]) {
+        guard let next = nextInQueue else { return }
+        let excess = queued - requests.values.count { $0.standing == .closing || $0.standing == .ending }
+        let bodies = requests.keys.compactMap { number in
+            order(ofClosing: number, for: next.demand).map { ($0, number) }
+        }
+        for (_, number) in bodies.sorted(by: <).prefix(max(0, excess)) {
+            requests[number]?.standing = .closing
+            actions.append(.giveUp(number))
+        }
+    }
+
+    /// When the connection of a body is closed for a request of class `demand`, relative to others; `nil` for never.
+    private func order(ofClosing number: Int, for demand: Demand) -> Int? {
+        guard let body = requests[number], body.standing == .streaming else { return nil }
+        if body.demand == nil { return 0 }
+        guard body.canBeResumed, rank(number) <= demand.rawValue else { return nil }
+        if rank(number) < demand.rawValue { return 1 }
+        if body.isResting { return 2 }
+        return body.speed == .full ? nil : 3
     }
 
     /// Ends requests that nothing waits for, oldest first, as many as others wait for a place.

@@ -1,7 +1,7 @@
 import HTTPTypes
 import NIOCore
-import NIOHTTP1
 import Primitives
+import Reprise
 
 /// A request that was sent, and the promise of its response.
 final class Exchange: Sendable {
@@ -11,7 +11,23 @@ final class Exchange: Sendable {
         let body: ResponseBody
     }
 
-    let request: HTTPRequestHead
+    /// How long the origin may be silent.
+    struct Patience: Sendable {
+        private let request: OriginRequest
+        private let patience: OriginPatience
+
+        init(_ request: OriginRequest, _ patience: OriginPatience) {
+            (self.request, self.patience) = (request, patience)
+        }
+
+        /// Until the head.
+        var untilHead: TimeAmount { TimeAmount(patience.untilHead(of: request)) }
+
+        /// Between two pieces of the body behind `head`.
+        func withinBody(_ head: HTTPResponse) -> TimeAmount { TimeAmount(patience.withinBody(of: request, head)) }
+    }
+
+    let request: RequestHead
     let body: ByteBuffer
     let connection: Connection
     let slot: PoolSlot
@@ -20,13 +36,12 @@ final class Exchange: Sendable {
     let isReused: Bool
     let response: EventLoopPromise<Response>
     let onInterim: (@Sendable (HTTPResponse) -> Void)?
-    /// How long the origin may be silent, if that is longer than the client's own limits.
-    let patience: TimeAmount?
+    let patience: Patience
     private let hasBeenCanceled = Mutex(false)
 
     init(
-        request: HTTPRequestHead, body: ByteBuffer, connection: Connection, slot: PoolSlot, isReused: Bool,
-        onInterim: (@Sendable (HTTPResponse) -> Void)?, patience: TimeAmount?
+        request: RequestHead, body: ByteBuffer, connection: Connection, slot: PoolSlot, isReused: Bool,
+        onInterim: (@Sendable (HTTPResponse) -> Void)?, patience: Patience
     ) {
         self.onInterim = onInterim
         self.patience = patience

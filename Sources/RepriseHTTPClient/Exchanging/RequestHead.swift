@@ -1,10 +1,14 @@
 import HTTPSemantics
 import HTTPTypes
-import NIOHTTP1
+import NIOCore
 import Reprise
 
-/// Creates the request head that is sent; RFC 9112 §3.
-enum RequestHead {
+/// A request head as it is sent; RFC 9112 §3.
+struct RequestHead: Sendable {
+    let method: HTTPRequest.Method
+    /// The head with its empty line.
+    let bytes: ByteBuffer
+
     /// End-to-end fields that this client writes itself, or that announce a body.
     private static let own: Set<String> = ["host", "content-length", "expect", "http2-settings"]
 
@@ -12,39 +16,39 @@ enum RequestHead {
     ///
     /// To an HTTP proxy an http request goes in absolute form, with the log-in of the proxy; RFC 9112 §3.2.2.
     /// Throws `invalidArgument` for CONNECT and TRACE, and for a field whose name or value could break out of its line.
-    static func make(
-        _ request: OriginRequest, configuration: NIOOrigin.Configuration
-    ) throws(RepriseError) -> HTTPRequestHead {
-        let method = HTTPMethod(rawValue: request.method.rawValue)
-        guard method != .CONNECT, method != .TRACE else {
-            throw RepriseError(.invalidArgument, "The origin cannot be sent \(request.method.rawValue).")
+    init(_ request: OriginRequest, configuration: NIOOrigin.Configuration) throws(RepriseError) {
+        method = request.method
+        guard method != .connect, method != .trace, HTTPField.Name(method.rawValue) != nil else {
+            throw RepriseError(.invalidArgument, "The origin cannot be sent \(method.rawValue).")
         }
-        var headers = HTTPHeaders()
-        headers.reserveCapacity(request.fields.count + 3)
-        headers.add(name: "Host", value: request.url.authority)
-        for field in request.fields.endToEnd where !own.contains(field.name.canonicalName) {
-            guard isSafe(field) else {
+        let proxy = configuration.forwardingProxy(for: request.url)
+        var bytes = ByteBuffer()
+        bytes.writeString(
+            "\(method.rawValue) \(proxy == nil ? request.url.target : request.url.description) HTTP/1.1\r\n")
+        func write(_ name: String, _ value: String) { bytes.writeString("\(name): \(value)\r\n") }
+        write("Host", request.url.authority)
+        for field in request.fields.endToEnd where !Self.own.contains(field.name.canonicalName) {
+            guard Self.isSafe(field) else {
                 throw RepriseError(
                     .invalidArgument, "The request field \(field.name.canonicalName) holds a control character.")
             }
-            headers.add(name: field.name.rawName, value: field.value)
+            bytes.writeString(field.name.rawName + ": ")
+            field.withUnsafeBytesOfValue { _ = bytes.writeBytes($0) }
+            bytes.writeString("\r\n")
         }
-        if request.fields[.userAgent] == nil { headers.add(name: "User-Agent", value: configuration.userAgent) }
-        if request.fields[.acceptEncoding] == nil { headers.add(name: "Accept-Encoding", value: "identity") }
-        if !request.body.isEmpty || [.POST, .PUT, .PATCH].contains(method) {
-            headers.add(name: "Content-Length", value: "\(request.body.count)")
+        if request.fields[.userAgent] == nil { write("User-Agent", configuration.userAgent) }
+        if request.fields[.acceptEncoding] == nil { write("Accept-Encoding", "identity") }
+        if !request.body.isEmpty || [.post, .put, .patch].contains(method) {
+            write("Content-Length", "\(request.body.count)")
         }
-        var target = request.url.target
-        if let proxy = configuration.forwardingProxy(for: request.url) {
-            target = request.url.description
-            if let login = proxy.authorization { headers.add(name: "Proxy-Authorization", value: login) }
-        }
-        return HTTPRequestHead(version: .http1_1, method: method, uri: target, headers: headers)
+        if let login = proxy?.authorization { write("Proxy-Authorization", login) }
+        bytes.writeString("\r\n")
+        self.bytes = bytes
     }
 
     /// HTTPTypes already keeps its fields clean; this is a second safeguard.
     private static func isSafe(_ field: HTTPField) -> Bool {
         !field.name.rawName.isEmpty && field.name.rawName.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x3A }
-            && field.value.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
+            && field.withUnsafeBytesOfValue { $0.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 } }
     }
 }

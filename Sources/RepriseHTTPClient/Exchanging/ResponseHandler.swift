@@ -1,17 +1,18 @@
 import HTTPTypes
 import NIOCore
-import NIOHTTP1
 import NIOSSL
 import NIOTLS
 import Reprise
 
 /// Last handler of a connection: one exchange at a time, from the request to the end of the body.
 ///
+/// Writes heads as bytes, and reads with ``ResponseReader``.
+///
 /// The results of one read are collected in `burst` and published when the read is complete. That costs one lock and
 /// one wake-up per read, and a connection is back in the pool before its consumer learns that the body has ended.
 final class ResponseHandler: ChannelInboundHandler {
-    typealias InboundIn = HTTPClientResponsePart
-    typealias OutboundOut = HTTPClientRequestPart
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
 
     private enum State {
         /// TLS is being negotiated.
@@ -29,7 +30,7 @@ final class ResponseHandler: ChannelInboundHandler {
 
     /// The results of one read so far.
     private struct Burst {
-        var head: HTTPResponseHead?
+        var head: HTTPResponse?
         var pieces = BodyQueue<ByteBuffer>()
         var hasEnded = false
     }
@@ -37,8 +38,12 @@ final class ResponseHandler: ChannelInboundHandler {
     private let endpoint: Endpoint
     private let limits: ConnectionLimits
     private let gate: SocketGate
-    private let watch: ResponseBytesWatch
     private var state: State
+    private var reader = ResponseReader()
+    /// Whether the origin has sent anything since the last request.
+    ///
+    /// Whether that may be sent again depends on it.
+    private var hasSeenBytes = false
     private var burst = Burst()
     private var failure: (any Error)?
     /// Number of interim responses before the answer to the current request.
@@ -52,13 +57,11 @@ final class ResponseHandler: ChannelInboundHandler {
 
     /// `handshake` is fulfilled when TLS is negotiated; `nil` for plain connections.
     init(
-        endpoint: Endpoint, limits: ConnectionLimits, gate: SocketGate, watch: ResponseBytesWatch,
-        handshake: EventLoopPromise<Void>?
+        endpoint: Endpoint, limits: ConnectionLimits, gate: SocketGate, handshake: EventLoopPromise<Void>?
     ) {
         self.endpoint = endpoint
         self.limits = limits
         self.gate = gate
-        self.watch = watch
         self.state = handshake.map(State.handshaking) ?? .closed
     }
 
@@ -70,7 +73,7 @@ final class ResponseHandler: ChannelInboundHandler {
             // ended it.
             let isStale = exchange.isReused && !(failure is RepriseError)
             exchange.response.fail(
-                isStale ? StaleConnection() : Failures.head(failure, from: endpoint, hasSeenBytes: watch.hasSeenBytes))
+                isStale ? StaleConnection() : Failures.head(failure, from: endpoint, hasSeenBytes: hasSeenBytes))
             return
         }
         // A cancellation may overtake the start.
@@ -85,20 +88,19 @@ final class ResponseHandler: ChannelInboundHandler {
             return exchange.response.fail(StaleConnection())
         }
         timer?.cancel()
-        let patience = max(limits.responseTimeout, exchange.patience ?? .zero)
+        let patience = exchange.patience.untilHead
         let timeout = schedule(in: patience) { handler in
             handler.fail(Failures.timedOut("did not answer", at: handler.endpoint, after: patience))
         }
         state = .awaitingHead(exchange, timer: timeout)
-        watch.hasSeenBytes = false
+        hasSeenBytes = false
+        reader.begin(exchange.request.method)
         interimResponses = 0
         // Back to small reads, after the large ones of the last body.
         try? context.channel.syncOptions?.setOption(.recvAllocator, value: ReceiveAllocator())
-        context.write(wrapOutboundOut(.head(exchange.request)), promise: nil)
-        if exchange.body.readableBytes > 0 {
-            context.write(wrapOutboundOut(.body(.byteBuffer(exchange.body))), promise: nil)
-        }
-        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        context.write(wrapOutboundOut(exchange.request.bytes), promise: nil)
+        if exchange.body.readableBytes > 0 { context.write(wrapOutboundOut(exchange.body), promise: nil) }
+        context.flush()
         context.read()
     }
 
@@ -155,12 +157,20 @@ final class ResponseHandler: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch unwrapInboundIn(data) {
-        case .head(let head) where (100..<200).contains(head.status.code) && head.status.code != 101:
-            receivedInterim(head)
-        case .head(let head): burst.head = head
-        case .body(let piece): burst.pieces.append(piece)
-        case .end: burst.hasEnded = true
+        hasSeenBytes = true
+        guard failure == nil else { return }
+        reader.receive(unwrapInboundIn(data))
+        do {
+            while let part = try reader.next() {
+                switch part {
+                case .interim(let head): receivedInterim(head)
+                case .head(let head): burst.head = head
+                case .body(let piece): burst.pieces.append(piece)
+                case .end: burst.hasEnded = true
+                }
+            }
+        } catch {
+            fail(error)
         }
     }
 
@@ -168,7 +178,7 @@ final class ResponseHandler: ChannelInboundHandler {
         publish()
         switch state {
         case .handshaking, .awaitingHead: context.read()
-        case .idle where watch.hasSeenBytes: gate.close()  // unsolicited bytes
+        case .idle where hasSeenBytes: gate.close()  // unsolicited bytes
         case .idle: context.read()
         case .streaming, .closed: break
         }
@@ -180,6 +190,7 @@ final class ResponseHandler: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+        if reader.finish() { burst.hasEnded = true }
         publish()
         idleCheck?.cancel()
         paceCheck?.cancel()
@@ -213,38 +224,28 @@ final class ResponseHandler: ChannelInboundHandler {
         }
     }
 
-    private func receivedInterim(_ head: HTTPResponseHead) {
+    private func receivedInterim(_ head: HTTPResponse) {
         // 100 answers an Expect that is never sent.
-        guard head.status.code > 100, case .awaitingHead(let exchange, _) = state,
-            let fields = try? head.httpFields()
-        else { return }
+        guard head.status.code > 100, case .awaitingHead(let exchange, _) = state else { return }
         interimResponses += 1
         guard interimResponses <= Self.mostInterimResponses else {
             return fail(
                 RepriseError(.originMisbehaved, "\(endpoint.name) sends interim responses without end, and no answer."))
         }
-        let response = HTTPResponse(status: .init(code: Int(head.status.code)), headerFields: fields)
-        exchange.onInterim?(response)
+        exchange.onInterim?(head)
     }
 
-    private func receivedHead(_ head: HTTPResponseHead) {
+    private func receivedHead(_ head: HTTPResponse) {
         guard case .awaitingHead(let exchange, let timer) = state else { return }
-        do {
-            let response = try head.httpResponse()
-            let stream = ResponseStream(
-                connection: exchange.connection, slot: exchange.slot,
-                framing: try BodyFraming(
-                    method: exchange.request.method, status: response.status.code, headers: head.headers),
-                keepsAlive: head.keepsConnection, window: limits.window, patience: exchange.patience)
-            timer.cancel()
-            state = .streaming(stream)
-            exchange.slot.headArrived(on: exchange.connection)
-            watchPace(of: stream)
-            publishBody(of: stream)
-            exchange.response.succeed(.init(head: response, body: ResponseBody(stream)))
-        } catch {
-            fail(error)
-        }
+        let stream = ResponseStream(
+            connection: exchange.connection, slot: exchange.slot, framing: reader.framing, window: limits.window,
+            patience: exchange.patience.withinBody(head))
+        timer.cancel()
+        state = .streaming(stream)
+        exchange.slot.headArrived(on: exchange.connection, canBeResumed: OriginPatience.canResume(head))
+        watchPace(of: stream)
+        publishBody(of: stream)
+        exchange.response.succeed(.init(head: head, body: ResponseBody(stream)))
     }
 
     private func publishBody(of stream: ResponseStream) {
@@ -257,14 +258,14 @@ final class ResponseHandler: ChannelInboundHandler {
         idleCheck?.cancel()
         idleCheck = nil
         paceCheck?.cancel()
-        let isReusable = stream.keepsAlive && stream.framing != .untilClose && failure == nil && !gate.isDetached
-        if isReusable, context?.channel.isActive == true {
+        if reader.leavesConnectionUsable, failure == nil, !gate.isDetached, context?.channel.isActive == true {
             becomeReady(timer: schedule(in: limits.idleLifetime) { $0.gate.close() })
             stream.slot.release(stream.connection)
         } else {
             state = .closed
-            stream.slot.release(nil)
+            // Before another connection is opened in its place.
             gate.close()
+            stream.slot.release(nil)
         }
         stream.finish(&burst.pieces, ending: .complete)
     }
@@ -272,7 +273,7 @@ final class ResponseHandler: ChannelInboundHandler {
     // MARK: Endings
 
     private func becomeReady(timer: Scheduled<Void>?) {
-        watch.hasSeenBytes = false
+        hasSeenBytes = false
         state = .idle(timer: timer)
         context?.read()
     }
@@ -283,33 +284,30 @@ final class ResponseHandler: ChannelInboundHandler {
     }
 
     private func headFailure(_ exchange: Exchange) -> any Error {
-        if exchange.isReused, !watch.hasSeenBytes, Failures.isDisconnection(failure) { return StaleConnection() }
+        if exchange.isReused, !hasSeenBytes, Failures.isDisconnection(failure) { return StaleConnection() }
         // Bytes that are not a response count as surplus of the last response, which says nothing about this request
         // (RFC 9112 §6.3).
-        if exchange.isReused, let error = failure as? HTTPParserError, error != .invalidEOFState {
-            return StaleConnection()
-        }
-        return Failures.head(failure, from: endpoint, hasSeenBytes: watch.hasSeenBytes)
+        if exchange.isReused, failure is MalformedResponse { return StaleConnection() }
+        return Failures.head(failure, from: endpoint, hasSeenBytes: hasSeenBytes)
     }
 
     /// Checks regularly how fast the consumer pulls.
     private func watchPace(of stream: ResponseStream) {
         paceCheck = schedule(in: limits.paceInterval) { handler in
             guard case .streaming(let current) = handler.state, current === stream else { return }
-            let (speed, before) = stream.lookAtPace()
-            if speed != before { stream.slot.change(to: speed) }
+            let (pace, before) = stream.lookAtPace()
+            if pace.speed != before.speed || pace.isResting != before.isResting { stream.slot.change(to: pace) }
             handler.watchPace(of: stream)
         }
     }
 
     private func checkIdle(_ stream: ResponseStream) {
-        let patience = max(limits.idleTimeout, stream.patience ?? .zero)
-        switch stream.checkIdle(timeout: .nanoseconds(patience.nanoseconds)) {
+        switch stream.checkIdle(timeout: .nanoseconds(stream.patience.nanoseconds)) {
         case .disarm:
             idleCheck = nil
         case .timedOut:
             idleCheck = nil
-            fail(Failures.timedOut("sent nothing more", at: endpoint, after: patience))
+            fail(Failures.timedOut("sent nothing more", at: endpoint, after: stream.patience))
         case .checkAgain(let rest):
             idleCheck = schedule(in: TimeAmount(rest)) { handler in
                 handler.idleCheck = nil

@@ -73,14 +73,16 @@ package struct ParentOrigin: Origin {
     private static func toParents(_ direct: NIOOrigin.Configuration, margin: Duration) -> NIOOrigin.Configuration {
         var own = NIOOrigin.Configuration()
         own.connectTimeout = .seconds(2)
-        own.responseTimeout = direct.responseTimeout + margin
-        own.idleTimeout = direct.idleTimeout + margin
+        own.responseTimeout = direct.responseTimeout.map { $0 + margin }
+        own.idleTimeout = direct.idleTimeout.map { $0 + margin }
+        own.timeoutMargin = margin
         own.queueTimeout = direct.queueTimeout
         own.maximumConnectionsPerHost = 256
         own.maximumIdlePerHost = 32
         own.connections = direct.connections
         own.redirectLimit = 0
         own.additionalTrustRoots = direct.additionalTrustRoots
+        own.trustedFiles = direct.trustedFiles
         own.userAgent = direct.userAgent
         return own
     }

@@ -1,5 +1,6 @@
 import HTTPSemantics
 package import NIOCore
+import Reprise
 
 /// Extracts request heads from the bytes received on a connection.
 ///
@@ -140,9 +141,10 @@ package struct RequestParser: Sendable {
             throw Self.malformed("The request line is not \"METHOD TARGET HTTP/1.1\".")
         }
         let target = raw[first + 1..<last]
-        guard line[..<first].allSatisfy(Self.isToken), !target.isEmpty, target.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        guard line[..<first].allSatisfy(Self.isToken), !target.isEmpty, target.allSatisfy({ $0 > 0x20 && $0 != 0x7F })
         else {
-            throw Self.malformed("The request line has characters that must be percent-encoded (RFC 3986 §2.1).")
+            throw Self.malformed(
+                "The request line has control characters, which must be percent-encoded (RFC 3986 §2.1).")
         }
         let isHTTP11 = try Self.version(line[(last + 1)...])
         var places: [ClientHead.Place] = []
@@ -156,7 +158,7 @@ package struct RequestParser: Sendable {
         }
         guard position + 2 == raw.count else { throw Self.malformed("A header line is malformed.") }
         return ClientHead(
-            method: Self.method(line[..<first]), target: String(decoding: target, as: UTF8.self), isHTTP11: isHTTP11,
+            method: Self.method(line[..<first]), target: ResourceURL.visible(target), isHTTP11: isHTTP11,
             bytes: head, places: places, serverName: serverName)
     }
 

@@ -10,7 +10,7 @@ extension ByteBuffer {
     mutating func writeField(_ field: HTTPField) {
         writeString(field.name.rawName)
         writeStaticString(": ")
-        writeString(field.value)
+        field.withUnsafeBytesOfValue { _ = writeBytes($0) }
         writeStaticString("\r\n")
     }
 

@@ -15,6 +15,7 @@ import Testing
         "minimum-free": ["1MB", "0", "1GiB"], "entry-limit": ["1MB", "2MB", "1536MiB"],
         "maximum-age": ["12h", "30d", "90s"], "drop-query-item": ["a", "b", "c"], "authorize-command": ["a", "b", "c"],
         "outgoing-proxy": ["http://a.example:3128", "socks5h://b.example", "none"],
+        "trust-roots": ["/a", "/b", "/c"], "response-timeout": ["1s", "2m", "3h"], "idle-timeout": ["1s", "2m", "3h"],
         "rate": ["20Mbit", "2MB", "9B"], "while": ["02:00-06:00", "22:30-06:00", "01:00-02:00"],
         "host": ["0.0.0.0", "::1", "localhost"], "port": ["0", "1", "65535"],
         "name": ["n1", "living-room", "a.b_c~d"],

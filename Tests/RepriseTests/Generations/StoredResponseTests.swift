@@ -230,6 +230,17 @@ import Testing
         ] { #expect(StreamRole(wrong) == nil) }
     }
 
+    @Test("values that are no UTF-8 are recorded byte by byte") func recordedBytes() throws {
+        let codec = RecordCodec(vault: nil)
+        var record = try Self.record(Self.minute)
+        let values: [[UInt8]] = [[0x61, 0xE9], Array("\u{E9}".utf8), []]
+        for value in values { record.fields.append(HTTPField(name: .contentDisposition, value: value)) }
+        let read = try #require(codec.decode(try codec.encode(record, name: "n"), id: 1, name: "n", salt: []))
+        #expect(read.fields == record.fields)
+        let bytes = read.fields.suffix(3).map { $0.withUnsafeBytesOfValue { Array($0) } }
+        #expect(bytes == values)
+    }
+
     // MARK: - What may fill its holes
 
     @Test("only a strong validator joins responses (RFC 9110 §15.3.7.3), or the chosen policy") func joining() throws {

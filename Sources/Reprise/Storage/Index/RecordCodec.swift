@@ -83,7 +83,7 @@ struct RecordCodec: Sendable {
 
     func encode(_ record: GenerationRecord, name: String) throws -> Data {
         let fields = Fields(
-            k: record.key.text, u: record.url.description, f: record.fields.map { [$0.name.rawName, $0.value] },
+            k: record.key.text, u: record.url.description, f: record.fields.map(Self.texts(of:)),
             l: record.completeLength, r: record.rangesSupported, h: record.finalHost,
             d: record.finalURL?.description, q: record.requestTime, p: record.responseTime,
             s: record.role?.recorded,
@@ -96,16 +96,28 @@ struct RecordCodec: Sendable {
             let url = try? ResourceURL(fields.u), (0...Int64.largestPosition).contains(fields.l ?? 0)
         else { return nil }
         var headers = HTTPFields()
-        for pair in fields.f where pair.count == 2 {
-            guard let name = HTTPField.Name(pair[0]) else { continue }
-            headers.append(HTTPField(name: name, value: pair[1]))
-        }
+        for field in fields.f.compactMap(Self.field(of:)) { headers.append(field) }
         return GenerationRecord(
             id: id, key: CacheKey(fields.k), url: url, fields: headers, completeLength: fields.l,
             rangesSupported: fields.r, finalHost: fields.h, finalURL: fields.d.flatMap { try? ResourceURL($0) },
             requestTime: fields.q, responseTime: fields.p, salt: salt, role: fields.s.flatMap { StreamRole($0) },
             formerRole: fields.o.flatMap { StreamRole($0) })
     }
+
+    /// Name and value of a field; behind them a mark if the value is no UTF-8, and each character is one of its bytes.
+    private static func texts(of field: HTTPField) -> [String] {
+        let bytes = field.withUnsafeBytesOfValue { Array($0) }
+        guard String(validating: bytes, as: UTF8.self) == nil else { return [field.name.rawName, field.value] }
+        return [field.name.rawName, String(String.UnicodeScalarView(bytes.map { UnicodeScalar($0) })), bytesMark]
+    }
+
+    private static func field(of texts: [String]) -> HTTPField? {
+        guard texts.count >= 2, let name = HTTPField.Name(texts[0]) else { return nil }
+        guard texts.count == 3, texts[2] == bytesMark else { return HTTPField(name: name, value: texts[1]) }
+        return HTTPField(name: name, value: texts[1].unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
+    }
+
+    private static let bytesMark = "bytes"
 
     func encode(_ target: Target, name: String) throws -> Data {
         try close(target, salt: [], context: "2 hold \(name)")
