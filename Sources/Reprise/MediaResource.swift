@@ -106,7 +106,6 @@ public struct MediaResource: Sendable {
     }
 
     private func begin(_ wanted: ReadRequest) async throws -> MediaRead {
-        if let role { live?.liveGeneration(for: wanted.origin)?.assign(role) }
         let read = try await current().open(wanted)
         // Only now is a response that was not in memory.
         if let role { assign(role, to: read.information) }

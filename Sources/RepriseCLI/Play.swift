@@ -70,6 +70,7 @@ struct Play: AsyncParsableCommand {
                 result = await signals.interrupting { [configuration] in
                     try await play(url, with: player, through: store, configuration: configuration)
                 }
+                await warnOfPage(at: url, in: store)
                 await store.close()
             } catch let error as RepriseError where error.code == .storageLocked {
                 result = await signals.interrupting { [cache, port] in
@@ -101,6 +102,15 @@ struct Play: AsyncParsableCommand {
         let all = saved + played.origin
         Terminal.error("reprise: \(ByteCount(all)) played, \(ByteCount(saved)) of it from the cache.")
         return code
+    }
+
+    /// Says that `url` is a web page, which players cannot play.
+    private func warnOfPage(at url: ResourceURL, in cache: MediaCache) async {
+        // Without an entry nothing is known of it; errors of playback were reported.
+        guard let stored = await (try? cache.resource(for: url))?.stored(),
+            let page = WebPage.objection(to: stored.information, at: url)
+        else { return }
+        Terminal.error("reprise: \(page.message)")
     }
 
     private func play(_ url: ResourceURL, with player: Player, at address: String) async throws -> Int32 {

@@ -53,7 +53,7 @@ struct Show: AsyncParsableCommand {
             if json {
                 var report = EntryReport(entry, spans: stored.map { [$0.lowerBound, $0.upperBound] })
                 report.stream = stream.map { StreamReport($0) }
-                report.problem = stream?.obstacle
+                report.problem = stream?.obstacle ?? WebPage.objection(to: entry.information, at: entry.url)?.message
                 report.remarks = remarks.isEmpty ? nil : remarks
                 report.complete = stream?.isComplete ?? entry.isComplete
                 report.splicingHost = try inspector.splicingHost(of: entry)?.host
@@ -85,6 +85,7 @@ struct Show: AsyncParsableCommand {
                 try Terminal.print("  and \(stored.spanCount - Self.listedSpans) more spans")
             }
             try describe(entry.information)
+            if let page = WebPage.objection(to: entry.information, at: entry.url) { try Terminal.print(page.message) }
             if let (host, date) = try inspector.splicingHost(of: entry) {
                 try Terminal.print("Spliced: \(host) gives each request another file; seen \(TimeSpan.date(date))")
             }

@@ -34,6 +34,8 @@ import Testing
         """
     private static let key = Case(bytes: Array(repeating: 7, count: 16))
     private static let page = Array("<!DOCTYPE html>\n<html>Log in</html>".utf8)
+    private static let text = Array("FAILED TO CONNECT".utf8)
+    private static let sentText = "sent a text in place of "
     private static let sentPage = "sent a page in place of "
 
     static let cases = [
@@ -46,6 +48,15 @@ import Testing
         Case(path: "/s1", bytes: page, type: "text/html; charset=utf-8", word: sentPage),
         Case(path: "/s1", bytes: page, type: "text/html", framing: .chunked, control: "no-store", word: sentPage),
         Case(path: "/s2.ts", bytes: page, type: "application/xhtml+xml", word: sentPage),
+        // Only the bytes say so.
+        Case(path: "/s1", bytes: page, type: "video/mp2t", word: sentPage),
+        Case(path: "/s1", bytes: page, type: "text/plain", word: sentPage),
+        Case(path: "/s1", bytes: text, type: "video/mp2t", word: sentText),
+        Case(path: "/s1", bytes: text, framing: .chunked, word: sentText),
+        Case(path: "/s2.ts", bytes: text, type: "text/plain", word: sentText),
+        Case(
+            path: "/s2.ts", bytes: Array("<?xml version=\"1.0\"?><Error/>".utf8), type: "application/xml",
+            word: sentText),
     ]
 
     private static func publish(_ item: Case, etag: String = "\"1\"", _ bench: Bench) {
@@ -126,11 +137,14 @@ import Testing
     }
 
     @Test(
-        "keys of 16 and 32 bytes are keys whatever media type they have, and segments are taken that say so",
+        "keys of 16 and 32 bytes are keys whatever media type they have, and subtitles are no pages",
         arguments: [
             Case(bytes: Array(repeating: 3, count: 16), type: "text/html"),
             Case(bytes: Array(repeating: 3, count: 32), type: "text/html", framing: .chunked),
-            Case(path: "/s1", bytes: page, type: "video/mp2t"), Case(path: "/s1", bytes: page, type: "text/plain"),
+            Case(path: "/s1", bytes: Array("WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n".utf8), type: "text/vtt"),
+            Case(
+                path: "/s1", bytes: Array("<?xml version=\"1.0\"?>\n<tt xmlns=\"http://www.w3.org/ns/ttml\"/>".utf8),
+                type: "application/ttml+xml"),
         ])
     func taken(_ item: Case) async throws {
         try await Self.run(item) { bench, resource async throws in

@@ -26,6 +26,25 @@ public enum RangeSpec: Sendable, Hashable {
         }
     }
 
+    /// Whether the answer is a claim about the end of a representation of `completeLength` bytes: it is refused or
+    /// shortened, or counts from the end.
+    package func dependsOnEnd(completeLength: Int64) -> Bool {
+        switch self {
+        case .bounded(let range): range.upperBound > completeLength
+        case .from(let start): start >= completeLength
+        case .suffix: true
+        }
+    }
+
+    /// Whether it begins with the first byte.
+    package var beginsAtStart: Bool {
+        switch self {
+        case .bounded(let range): range.lowerBound == 0
+        case .from(let start): start == 0
+        case .suffix: false
+        }
+    }
+
     /// Whether the printed form would be valid: not empty, not negative.
     var isPrintable: Bool {
         switch self {

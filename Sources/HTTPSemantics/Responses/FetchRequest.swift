@@ -10,16 +10,19 @@ public struct FetchRequest: Sendable, Hashable {
     public var expectsMedia: Bool
     /// Whether audio or video may have no bytes: a playlist names it, and nothing of it is stored.
     public var mayBeEmpty: Bool
+    /// Whether it asks for a file in any case: a playlist, what one lists, or what is downloaded.
+    public var isForFile: Bool
 
     /// Creates a request; by default one for the whole representation, without conditions.
     public init(
         range: RangeSpec? = nil, sentIfRange: Bool = false, sentCondition: Bool = false, expectsMedia: Bool = false,
-        mayBeEmpty: Bool = false
+        mayBeEmpty: Bool = false, isForFile: Bool = false
     ) {
         self.range = range
         self.sentIfRange = sentIfRange
         self.sentCondition = sentCondition
         self.expectsMedia = expectsMedia
         self.mayBeEmpty = mayBeEmpty
+        self.isForFile = isForFile
     }
 }

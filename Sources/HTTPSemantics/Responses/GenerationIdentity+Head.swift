@@ -14,10 +14,10 @@ extension GenerationIdentity {
     /// Judges the fields of a 200 response to HEAD.
     ///
     /// Every validator in it must be stored, and match. Fields without a validator mean nothing, except in a shared
-    /// cache for a stored response without validators, if the length is the same. A page or JSON in place of
+    /// cache for a stored response without validators, if the length is the same. A page or a text in place of
     /// media comes from a captive portal, a log-in or a failing program.
     package func verdict(ofHead fields: HTTPFields, isShared: Bool) -> HeadVerdict {
-        if MediaType(fields[.contentType])?.isNotice == true, MediaType(mediaType)?.isNotice != true {
+        if MediaType(fields[.contentType])?.isOfOtherKind == true, MediaType(mediaType)?.isOfOtherKind != true {
             return .tellsNothing
         }
         let received = Validators(fields)

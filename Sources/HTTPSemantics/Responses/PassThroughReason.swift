@@ -18,10 +18,21 @@ public enum PassThroughReason: Sendable, Hashable {
     case setsCookie
     /// ICY metadata lies between the media bytes.
     case icyMetadata
-    /// HTML or JSON where media was expected: a captive portal, or an error with status 200.
+    /// Media without length and validator that must not be reused: what is live now, and not a file.
+    case live
+    /// A body that is no version of the media that was expected or is stored, such as a page, a short text or a
+    /// picture: a captive portal, or an error with status 200.
     case unexpectedNotice
     /// No bytes with status 200 where media was expected, and nothing that shows that the file is empty.
     case emptyBody
     /// A successful status other than 200 and 206.
     case unexpectedStatus
+
+    /// Whether the response says nothing about the representation that is stored.
+    package var isOfNoVersion: Bool {
+        switch self {
+        case .unexpectedNotice, .emptyBody, .unexpectedStatus: true
+        default: false
+        }
+    }
 }

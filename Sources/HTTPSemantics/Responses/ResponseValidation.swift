@@ -20,8 +20,10 @@ struct ResponseValidation {
         case .invalid: return .reject(.contentLength)
         }
         let change = change(completeLength: length, confirmed: false)
+        if change != nil, replacesByLess(length: length) { return .passThrough(.unexpectedNotice) }
         if let reason = passThroughReason(continues: change == nil) { return .passThrough(reason) }
         if length == 0, isOfMedia, !isEmptyFile { return .passThrough(.emptyBody) }
+        if isLive(length: length) { return .passThrough(.live) }
         var placement = BodyPlacement(
             start: 0, end: length, completeLength: length,
             rangesSupported: rangesSupported(completeLength: length, continues: change == nil))
@@ -162,6 +164,43 @@ struct ResponseValidation {
         // Programs may leave the type of media at JSON, and other files may become JSON.
         guard type.isHTML || stored.isDeclaredMedia || stored.isPlaylist else { return false }
         return !continues || policy == .immutable
+    }
+
+    /// A body below this length, and below a sixteenth of the stored length, needs a validator to be another version.
+    private static let leastVersion: Int64 = 64 << 10
+
+    /// Whether the body in place of stored media is worth less than they are, as its type and its length show: an error
+    /// of a program that sends status 200 for everything.
+    ///
+    /// To store it is allowed, not required (RFC 9111 §4.3.3). What only its first bytes show is judged later
+    /// (``BodyBeginning``).
+    private func replacesByLess(length: Int64?) -> Bool {
+        guard let generation, MediaType(generation.mediaType)?.isMedia ?? true else { return false }
+        let validators = Validators(fields)
+        let isShort =
+            length.map { length in
+                length < Self.leastVersion && generation.completeLength.map { length < $0 / 16 } ?? false
+            } ?? false
+        guard validators.etag != nil || validators.lastModified != nil else {
+            if isShort { return true }
+            guard let type = MediaType(fields[.contentType]), type.isOfOtherKind else { return false }
+            return generation.mediaType != nil
+        }
+        return isShort && MediaType(fields[.contentType])?.isOfOtherKind == true
+    }
+
+    /// Whether the body is a moment of something live rather than a file: media without length and validator whose
+    /// origin wants to be asked each time, or whose fields are those of a radio server.
+    private func isLive(length: Int64?) -> Bool {
+        let validators = Validators(fields)
+        guard !request.isForFile, storage.honorsNoStore, validators.etag == nil, validators.lastModified == nil,
+            MediaType(fields[.contentType])?.isMedia ?? true
+        else { return false }
+        if fields.contains(where: { $0.name.canonicalName.hasPrefix("icy-") }) { return true }
+        guard length == nil else { return false }
+        let now = fields[.date].flatMap { HTTPDate($0) } ?? HTTPDate(secondsSince1970: 0)
+        let freshness = Freshness(fields, requestTime: now, responseTime: now, isShared: storage.isShared)
+        return freshness.requiresValidation || freshness.hasExplicitLifetime && freshness.lifetime == 0
     }
 
     private func isIdentity(_ coding: String) -> Bool {

@@ -23,6 +23,9 @@ public struct Validators: Sendable, Hashable {
         lastModified = fields[.lastModified].flatMap { [date] in HTTPDate($0, now: date) }
     }
 
+    /// Whether nothing tells two states apart.
+    package var isEmpty: Bool { etag == nil && lastModified == nil }
+
     /// The entity tag, if it is strong.
     public var strongETag: EntityTag? {
         etag.flatMap { $0.isWeak ? nil : $0 }

@@ -1,3 +1,4 @@
+import HTTPSemantics
 import Primitives
 
 /// Fetches what is missing of one download: of a file, or of a stream with its playlists, segments and keys.
@@ -75,7 +76,7 @@ struct DownloadRun: Sendable {
                 if count > 0 { try await first.drop() }
                 throw objection
             }
-            return
+            return try await check(first, fetched.information)
         }
         if count == 0 { old.withLock { $0[stream.key] = fetched } }
         if let objection = stream.objection(to: fetched) {
@@ -112,6 +113,17 @@ struct DownloadRun: Sendable {
         // Once more: what another title fetched in the meantime was not stored yet, and belongs to both.
         stream.note(Array(loadedPlaylists.keys) + members.map(\.key))
         try await stream.giveUpUnnamed()
+    }
+
+    /// Drops the only file if it is something else than a film, as its first bytes show, and throws why.
+    private func check(_ file: FileDownload, _ information: ContentInformation) async throws {
+        guard let known = try await engine.resource(file.key).stored(for: file.request) else { return }
+        let beginning = await known.storedBeginning(atMost: Int64(BodyBeginning.length))
+        guard
+            let objection = StreamContent.title.objection(to: information, beginning: beginning, at: file.request.url)
+        else { return }
+        try await file.drop()
+        throw objection
     }
 
     /// Runs `work` with `file`, once more if the origin has another file by now: its bytes do not continue those that
@@ -208,15 +220,16 @@ struct DownloadRun: Sendable {
         }
         guard let files else { return nil }
         progress.note(Int64(document.bytes.count))
-        for file in files {
+        let members = files.map(member)
+        for member in members {
             try Task.checkCancellation()
-            let member = member(file)
             let (byteCount, isWhole) = try await member.stored()
             guard isWhole else { return nil }
             if byteCount == 0, member.content == .media { noteEmpty(member) }
             progress.note(byteCount)
             keys.append(member.key)
         }
+        guard try await stream.impostors(among: members).isEmpty else { return nil }
         report(0, progress)
         return keys
     }
@@ -275,8 +288,16 @@ struct DownloadRun: Sendable {
         return (missing, progress)
     }
 
-    /// Fetches what is missing of `members`, and makes them and the playlists files of the title.
+    /// Fetches `members`, once more what was stored of them before, or came, and is no media.
     private func fetch(_ members: [FileDownload], playlists: [LoadedPlaylist]) async throws {
+        try await fetchMissing(members, playlists: playlists)
+        guard try await dropImpostors(among: members) != nil else { return }
+        try await fetchMissing(members, playlists: playlists)
+        if let objection = try await dropImpostors(among: members) { throw objection }
+    }
+
+    /// Fetches what is missing of `members`, and makes them and the playlists files of the title.
+    private func fetchMissing(_ members: [FileDownload], playlists: [LoadedPlaylist]) async throws {
         let (missing, progress) = try await claim(members, playlists: playlists)
         let tally = StreamTally(progress, report: report)
         let width =
@@ -306,6 +327,13 @@ struct DownloadRun: Sendable {
             }
             try await group.waitForAll()
         }
+    }
+
+    /// Drops those of `members` that are no media; returns why, of the first one.
+    private func dropImpostors(among members: [FileDownload]) async throws -> RepriseError? {
+        let impostors = try await stream.impostors(among: members)
+        for (file, _) in impostors { try await file.drop() }
+        return impostors.first?.objection
     }
 }
 

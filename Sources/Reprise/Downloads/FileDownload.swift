@@ -282,7 +282,7 @@ struct FileDownload: Sendable {
         guard let generation = try await engine.resource(key).stored(for: request),
             objection(to: generation.information) == nil
         else { return (0, false) }
-        let isInvalidated = generation.information.responseTime == nil
+        let isInvalidated = generation.record.isInvalidated
         return (generation.storedRanges.byteCount, isWhole(generation) && !isInvalidated)
     }
 

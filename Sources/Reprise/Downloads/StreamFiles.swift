@@ -1,4 +1,6 @@
+import HTTPSemantics
 import HTTPTypes
+
 /// The files of one title, as requests for them find them: its playlists, and what they name.
 struct StreamFiles: Sendable {
     /// The key of the first file.
@@ -57,6 +59,35 @@ struct StreamFiles: Sendable {
         return RepriseError(
             .notDownloadable,
             "The playlist \(request.url.redacted) is longer than \(limit), so the files that it names are not read.")
+    }
+
+    /// Bytes of a file above which its beginning is not looked at: what stands in place of media is short.
+    private static let shortFile: Int64 = 64 << 10
+
+    /// The stored ones of `files` that are no media, as their first bytes show, and why.
+    func impostors(among files: [FileDownload]) async throws -> [(file: FileDownload, objection: RepriseError)] {
+        var texts: [(file: FileDownload, information: ContentInformation, beginning: [UInt8])] = []
+        var hasMedia = false
+        for file in files where file.content == .media {
+            try Task.checkCancellation()
+            guard let known = try await engine.resource(file.key).stored(for: file.request) else { continue }
+            let information = known.information
+            guard let length = information.completeLength, length < Self.shortFile else {
+                hasMedia = true
+                continue
+            }
+            let beginning = await known.storedBeginning(atMost: Int64(BodyBeginning.length))
+            switch BodyBeginning(beginning) {
+            case .text: texts.append((file, information, beginning))
+            case .binary, .picture: hasMedia = true
+            case nil: break
+            }
+        }
+        return texts.compactMap { file, information, beginning in
+            StreamContent.media.objection(
+                to: information, beginning: beginning, isAlone: hasMedia, at: file.request.url
+            ).map { (file, $0) }
+        }
     }
 
     /// A playlist of the stream.

@@ -146,20 +146,13 @@ struct FetchRun: Sendable {
             generation.supersede(
                 reason: change.words, because: change == .noStrongValidator ? .unproven : .replaced)
             return .done(reachedEnd: false)
-        case .generationChanged(let reason):
-            generation.supersede(reason: reason.words)
-            return .done(reachedEnd: false)
+        case .generationChanged(let reason): return doubt(reason.words)
         case .unsatisfiable(let length):
-            if !generation.learnEnd(length, from: id) {
-                generation.replace(reason: "The origin has fewer bytes than before.")
-            }
-            return .done(reachedEnd: false)
-        case .retryWithoutRange:
-            // The origin refuses the range of a hole without saying that it has fewer bytes: the entry cannot be
-            // completed, and the next read fetches the whole.
-            generation.replace(reason: "The origin refuses the range of the missing bytes.")
-            return .done(reachedEnd: false)
-        case .passThrough(.unexpectedNotice):
+            if generation.learnEnd(length, from: id) { return .done(reachedEnd: false) }
+            return doubt("The origin has fewer bytes than before.")
+        // It refuses the range of a hole without saying that it has fewer bytes.
+        case .retryWithoutRange: return doubt("The origin refuses the range of the missing bytes.")
+        case .passThrough(.unexpectedNotice), .passThrough(.unexpectedStatus):
             return .over(
                 .logIn(.originMisbehaved, "The origin sent a page or an error in place of \(generation.url.redacted)"))
         case .passThrough(.emptyBody):
@@ -167,8 +160,7 @@ struct FetchRun: Sendable {
                 RepriseError(.originMisbehaved, "The origin sent nothing in place of \(generation.url.redacted)."))
         case .passThrough(let reason) where isOfAnother(response, than: question.sent):
             // Readers get no byte of it, and the next read asks for it.
-            generation.replace(reason: "The origin has another file. \(reason.words)")
-            return .done(reachedEnd: false)
+            return doubt("The origin has another file. \(reason.words)")
         case .passThrough(let reason):
             // It may be stored again later, as where nothing was stored yet.
             generation.closeStore(
@@ -177,6 +169,13 @@ struct FetchRun: Sendable {
         default:
             return .over(.unusable(action))
         }
+    }
+
+    /// The answer contradicts the stored response, but cannot replace it: readers end at the hole, and the next read
+    /// asks for the whole.
+    private func doubt(_ reason: String) -> Outcome {
+        generation.doubt(reason: reason)
+        return .over(FetchSchedule.Freeze.replaced.error(at: generation.position(of: id) ?? 0))
     }
 
     /// Leaves the whole of another representation to the download that asked, which begins with it instead of asking
@@ -205,6 +204,9 @@ struct FetchRun: Sendable {
         var reading = Duration.zero
         var isPaced = false
         var isGivenBack = false
+        // Something without end is held to its share while it grows.
+        let heldBytes = source.placement.end == nil ? max(1 << 20, generation.store.quota.limit / 64) : nil
+        var nextHold = heldBytes.map { writer.received + $0 } ?? .max
         let (startBytes, authority) = (writer.received, generation.url.authority)
         let isImported = request.source != nil
         let hasArrived = source.response.onStored != nil
@@ -227,6 +229,10 @@ struct FetchRun: Sendable {
             if cursor.hasSurplus { body.cancel() }
             if !isImported { countFetched(chunk.count) }
             writer.received += Int64(chunk.count)
+            if let heldBytes, writer.received >= nextHold {
+                nextHold = writer.received + heldBytes
+                await engine.holdLiveShare(after: generation)
+            }
             switch try await store(Arrival(chunk: chunk, range: range, source: source), with: &writer) {
             case .finished where writer.isHandedOver: return .done(reachedEnd: false)
             case .finished:

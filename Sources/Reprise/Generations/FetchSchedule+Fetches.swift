@@ -126,6 +126,11 @@ extension FetchSchedule {
             }
     }
 
+    /// Whether a body is under way that comes no faster than it is read, as something live does.
+    var comesAsItIsMade: Bool {
+        fetches.values.contains { $0.hasResponse && $0.phase != .ending && !$0.isFull }
+    }
+
     /// Whether a reader waits for bytes of this fetch right now: an error must be retried or reported.
     func isAwaited(_ id: FetchID) -> Bool { readers.values.contains { $0.waitingOn == id } }
 }

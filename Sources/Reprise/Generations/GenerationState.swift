@@ -199,14 +199,33 @@ struct GenerationState: Sendable {
     }
 
     /// The range that `spec` means, if every byte of it is stored and verified, and usable at that time; `isUsable`
-    /// says that it may be used whatever its age.
-    func hit(_ spec: RangeSpec?, isUsable: Bool, at moment: Moment) -> Range<Int64>? {
+    /// says that it may be used whatever its age, `isFinal` also that nothing is asked of the origin.
+    func hit(_ spec: RangeSpec?, isUsable: Bool, isFinal: Bool, at moment: Moment) -> Range<Int64>? {
+        guard isFinal || !mustAsk(about: spec, at: moment) else { return nil }
         guard !schedule.isFrozen || stillServes(spec, at: moment.elapsed), let length = schedule.completeLength,
             isUsable || response.isUsable(at: moment),
             let extent = ReadExtent(spec, completeLength: length), let end = extent.end, end > extent.start,
             schedule.verified.contains(extent.start..<end)
         else { return nil }
         return extent.start..<end
+    }
+
+    /// Whether only the origin can answer for `spec`, unless it has said how long its response is current: the answer
+    /// would be a claim about the end of a file that may have grown (RFC 9110 §14.4), or would begin with the past of
+    /// something live.
+    func mustAsk(about spec: RangeSpec?, at moment: Moment) -> Bool {
+        if response.isFreshByOrigin(at: moment.date) { return false }
+        guard let length = schedule.completeLength else {
+            return spec.map(\.beginsAtStart) != false && response.isLiveBody(at: moment.elapsed)
+                && schedule.comesAsItIsMade
+        }
+        return spec?.dependsOnEnd(completeLength: length) == true
+    }
+
+    /// Whether the response that began it is still arriving, and has been for a short time only.
+    func isArriving(at elapsed: Duration) -> Bool {
+        response.hasJustArrived(at: elapsed)
+            && schedule.fetches.values.contains { $0.hasResponse && $0.cursor < $0.limit ?? .max }
     }
 
     /// Whether the first byte of `spec` has to be fetched under a strong validator anyway, which also shows whether the

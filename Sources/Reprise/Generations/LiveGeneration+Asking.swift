@@ -25,6 +25,13 @@ extension LiveGeneration {
     /// Asks `question` when its turn has come: at most once where the play's redirect led, and at most once at the
     /// first URL.
     func answer(to question: Question) async throws -> Answer {
+        let answer = try await send(question)
+        var response = answer.response
+        let action = try await Replacement(generation: self).judge(&response, answer.action)
+        return Answer(response: response, requestTime: answer.requestTime, action: action)
+    }
+
+    private func send(_ question: Question) async throws -> Answer {
         let (answer, isUnreachable) = try await answerOfTarget(to: question)
         if let answer { return answer }
         if let fetch = question.fetch { noteProgress(of: fetch) }

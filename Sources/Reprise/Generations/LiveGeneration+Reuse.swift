@@ -8,7 +8,18 @@ extension LiveGeneration {
     func reuse(for directives: CacheControl, in play: Play? = nil) -> Reuse {
         if engine.configuration.reuse.isOffline || generationPolicy == .immutable { return .serve }
         let moment = moment
-        return ask { $0.response.reuse(for: directives, at: moment, in: play) }
+        return ask { state in
+            let reuse = state.response.reuse(for: directives, at: moment, in: play)
+            if case .validate = reuse, state.isArriving(at: moment.elapsed) { return .serve }
+            return reuse
+        }
+    }
+
+    /// Whether only the origin can answer for `spec`, although the response may be used otherwise.
+    func mustAsk(about spec: RangeSpec?) -> Bool {
+        if engine.configuration.reuse.isOffline || generationPolicy == .immutable { return false }
+        let moment = moment
+        return ask { $0.mustAsk(about: spec, at: moment) }
     }
 
     /// Whether it may be served although validating it failed with `error` (RFC 9111 §4.2.4, RFC 5861 §4).
@@ -58,6 +69,13 @@ extension LiveGeneration {
 
     /// Takes in that it is no file of the titles of `keys` any more.
     func dropClaims(ofTitles keys: Set<CacheKey>) { changeResponse { $0.dropClaims(ofTitles: keys) } }
+
+    /// Marks the generation as stale, because an answer of the origin contradicts it without bringing anything better:
+    /// its bytes stay, and the next read asks.
+    func expire() {
+        changeResponse { $0.expire() }
+        store.recorder.note(self, bytes: 0)
+    }
 
     /// Marks the generation as stale, so that it is not used without asking the origin (RFC 9111 §4.4).
     func invalidate() {

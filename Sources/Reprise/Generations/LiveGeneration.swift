@@ -210,15 +210,15 @@ final class LiveGeneration: Sendable {
     /// The beginning of `spec`, at most `count` bytes, if all of `spec` is stored and verified: the path on which
     /// nothing waits.
     ///
-    /// `isUsable` says that it may be used whatever its age.
-    func hit(_ spec: RangeSpec?, atMost count: Int64, isUsable: Bool) -> StoredHit? {
+    /// `isUsable` says that it may be used whatever its age, `isFinal` also that nothing is asked of the origin.
+    func hit(_ spec: RangeSpec?, atMost count: Int64, isUsable: Bool, isFinal: Bool) -> StoredHit? {
         guard !bytes.isSealed else { return nil }
         let moment = moment
         let found = state.withLock { state -> StoredHit? in
             // To open the file may wait for the disk.
-            guard let range = state.hit(spec, isUsable: isUsable, at: moment), let file = bytes.file.opened else {
-                return nil
-            }
+            guard let range = state.hit(spec, isUsable: isUsable, isFinal: isFinal, at: moment),
+                let file = bytes.file.opened
+            else { return nil }
             state.response.noteUse(at: moment.elapsed)
             let first = range.lowerBound..<range.lowerBound + min(count, range.upperBound - range.lowerBound)
             return StoredHit(
@@ -506,15 +506,26 @@ final class LiveGeneration: Sendable {
     /// During a play, reads of stored bytes go on, and a read that needs another byte asks the origin. Without one, it
     /// is replaced.
     func supersede(reason: String, because cause: FetchSchedule.Freeze = .replaced) {
+        if !supersedeInPlay(reason: reason, because: cause) { replace(reason: reason, because: cause) }
+    }
+
+    /// An answer of the origin contradicts the stored response, but cannot replace it.
+    ///
+    /// During a play as ``supersede(reason:because:)``; without one its bytes stay, stale.
+    func doubt(reason: String) { if !supersedeInPlay(reason: reason, because: .replaced) { expire() } }
+
+    /// False without a play.
+    private func supersedeInPlay(reason: String, because cause: FetchSchedule.Freeze) -> Bool {
         let now = elapsed
         let isSuperseded = update { state, effects in
             guard let decided = state.supersede(because: cause, at: now) else { return false }
             effects = decided
             return true
         }
-        guard isSuperseded else { return replace(reason: reason, because: cause) }
+        guard isSuperseded else { return false }
         store.recorder.note(self, bytes: 0)
         engine.reporter.tell(.generationReplaced(key, reason: reason))
+        return true
     }
 
     /// Notes what else the origin sent for the same URL, and remembers the host if that shows that it splices.

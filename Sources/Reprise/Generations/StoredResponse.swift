@@ -39,11 +39,14 @@ struct StoredResponse: Sendable {
             let (freshness, isMedia) = (record.freshness(policy), record.isMedia)
             (self.freshness, self.isMedia) = (freshness, isMedia)
             hasStrongValidator = record.hasStrongValidator
-            if let role = record.role, role.kind == .playlist {
-                staysInPlay = role.term == .media && !freshness.hasExplicitLifetime && !freshness.forbidsStale
-            } else {
-                staysInPlay = isMedia
-            }
+            let isBound = freshness.hasExplicitLifetime || freshness.forbidsStale || freshness.requiresValidation
+            staysInPlay =
+                switch record.role {
+                case let role? where role.kind == .playlist: role.term == .media && !isBound
+                // A live segment is played once: nothing is gained by using it against its origin's will.
+                case let role? where role.isLive: !isBound
+                default: isMedia && !record.isUnframed
+                }
         }
     }
 
@@ -93,24 +96,49 @@ struct StoredResponse: Sendable {
     ///
     /// A segment of a playlist that has ended is such a response, unless its origin wants to be asked each time.
     private var isSettled: Bool {
-        guard !policy.isShared, !record.isInvalidated, let role = record.role else { return false }
+        guard !policy.isShared, !record.isExpired, let role = record.role else { return false }
         return role.kind == .segment && role.term == .permanent && !freshness.forbidsStale && freshness.lifetime > 0
     }
 
     /// Whether a request without directives may be answered from it, because it is fresh, media in play, or settled.
     func isUsable(at moment: Moment) -> Bool {
-        let isFresh = !record.isInvalidated && moment.date < freshness.freshUntil.secondsSince1970
+        let isFresh = !record.isExpired && moment.date < freshness.freshUntil.secondsSince1970
         return isFresh || isInPlay(at: moment.elapsed) || isSettled
     }
 
     /// Whether it may answer a request with these directives in `play` without asking the origin.
     func reuse(for directives: CacheControl, at moment: Moment, in play: Play? = nil) -> Reuse {
-        if record.isInvalidated { return .validate(.stale) }
+        if record.isExpired { return .validate(.stale) }
         return freshness.reuse(
             for: directives, now: HTTPDate(secondsSince1970: moment.date),
             obeysRequest: policy.isShared || !derived.isMedia,
             isConfirmed: isInPlay(at: moment.elapsed, of: play) || isSettled)
     }
+
+    /// Whether it is fresh because its origin says for how long, rather than by a guess or because it is in play.
+    func isFreshByOrigin(at date: Int64) -> Bool {
+        !record.isExpired && freshness.hasExplicitLifetime
+            && freshness.isFresh(now: HTTPDate(secondsSince1970: date))
+    }
+
+    /// Whether its body may go on without end, and has done so for long enough that a new reader must not begin where
+    /// the first one began.
+    func isLiveBody(at elapsed: Duration) -> Bool {
+        guard record.role == nil, derived.isMedia, record.isUnverifiable, let confirmed else { return false }
+        return elapsed - confirmed >= Self.beginningOfLive
+    }
+
+    /// How long readers of a body without length begin at its first byte: those that asked for it at the same time.
+    private static let beginningOfLive = Duration.seconds(3)
+
+    /// Whether it has arrived so short a time ago that it answers readers which asked at the same time, although its
+    /// origin wants to be asked each time (a collapsed request, RFC 9111 §4).
+    func hasJustArrived(at elapsed: Duration) -> Bool {
+        guard !record.isExpired, !policy.isShared, derived.isMedia, let confirmed else { return false }
+        return elapsed - confirmed < Self.timeOfCollapsing
+    }
+
+    private static let timeOfCollapsing = Duration.seconds(1)
 
     /// Whether it may be served although validating it failed with `error` (RFC 9111 §4.2.4, RFC 5861 §4).
     func mayServeStale(instead error: RepriseError, at moment: Moment) -> Bool {
@@ -175,10 +203,16 @@ struct StoredResponse: Sendable {
     }
 
     /// Takes the part in a stream that a playlist gives it; false if it has it already.
+    ///
+    /// It is invalid if that is another segment of the same name.
     mutating func assign(_ role: StreamRole) -> Bool {
+        var role = role
+        if role.kind == .playlist, role.run == nil { role.run = (record.role ?? record.formerRole)?.run }
         guard record.role != role || record.formerRole != nil else { return false }
+        let former = record.role ?? StreamRole(.segment, for: .media)
+        let isOther = former.isOfAnother(than: role, since: record.responseTime)
         (record.role, record.formerRole) = (role, nil)
-        recordChanged()
+        if isOther { invalidate() } else { recordChanged() }
         return true
     }
 
@@ -186,6 +220,13 @@ struct StoredResponse: Sendable {
     mutating func invalidate() {
         record.requestTime = 0
         record.responseTime = 0
+        (confirmed, asked) = (nil, nil)
+        recordChanged()
+    }
+
+    /// Marks it as stale, because an answer of the origin contradicts it without bringing anything better.
+    mutating func expire() {
+        record.expire()
         (confirmed, asked) = (nil, nil)
         recordChanged()
     }

@@ -28,12 +28,17 @@ package struct StreamRole: Sendable, Hashable {
     package var term: Term
     /// Whether it belongs to a stream that goes on, and so to the share of the store that is evicted first.
     package var isLive: Bool
-    /// Number of the first segment of a live playlist, which never falls unless the stream was started again.
+    /// Number of the first segment of a live playlist, which never falls unless the stream was started again; of a
+    /// segment its own Media Sequence Number, if it is known.
     package var sequence: Int64?
+    /// When the run of the stream began that it is of, in seconds since 1970, as its names come again when it is
+    /// started again: in HLS when that was noticed, in DASH what `availabilityStartTime` and the period say; `nil` if
+    /// that is not known.
+    package var run: Int64?
 
     /// Creates a role.
-    package init(_ kind: Kind, for term: Term, isLive: Bool = false, sequence: Int64? = nil) {
-        (self.kind, self.term, self.isLive, self.sequence) = (kind, term, isLive, sequence)
+    package init(_ kind: Kind, for term: Term, isLive: Bool = false, sequence: Int64? = nil, run: Int64? = nil) {
+        (self.kind, self.term, self.isLive, self.sequence, self.run) = (kind, term, isLive, sequence, run)
     }
 
     /// A list of playlists: nothing says when it changes, and it may hold tokens, so its origin is asked each time.
@@ -44,6 +49,20 @@ package struct StreamRole: Sendable, Hashable {
     package static let endedSegment = StreamRole(.segment, for: .permanent)
     /// A file of a list that goes on.
     package static let liveSegment = StreamRole(.segment, for: .media, isLive: true)
+
+    /// Whether a segment that arrived at `time` in this role is another one than a list now says by `role`, under the
+    /// same name.
+    func isOfAnother(than role: StreamRole, since time: Int64) -> Bool {
+        guard kind == .segment, role.kind == .segment else { return false }
+        if let began = role.run {
+            if let run, run != began { return true }
+            if run == nil, time <= began { return true }
+        } else if role.isLive, term == .permanent {
+            return true
+        }
+        guard isLive || role.isLive, let sequence, let other = role.sequence else { return false }
+        return sequence != other
+    }
 
     /// The role of the response that replaces one in this role, until it is read: that of another live playlist.
     var provisional: StreamRole? { kind == .playlist && isLive ? self : nil }
@@ -62,10 +81,12 @@ extension StreamRole {
         var f: Double?
         var u: Double?
         var n: Int64?
+        /// ``StreamRole/run``.
+        var r: Int64?
     }
 
     var recorded: Recorded {
-        var recorded = Recorded(k: kind.rawValue, l: isLive ? 1 : nil, n: sequence)
+        var recorded = Recorded(k: kind.rawValue, l: isLive ? 1 : nil, n: sequence, r: run)
         switch term {
         case .media: break
         case .permanent: recorded.t = 1
@@ -92,7 +113,7 @@ extension StreamRole {
             }
         default: return nil
         }
-        self.init(kind, for: term, isLive: recorded.l == 1, sequence: recorded.n)
+        self.init(kind, for: term, isLive: recorded.l == 1, sequence: recorded.n, run: recorded.r)
     }
 
     /// Longest time that is recorded, in seconds: no computation with it overflows.

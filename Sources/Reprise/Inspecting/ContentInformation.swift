@@ -63,7 +63,7 @@ public struct ContentInformation: Sendable {
         fields = record.fields
         generation = String(UInt64(bitPattern: record.id), radix: 16)
         responseTime =
-            record.isInvalidated ? nil : Date(timeIntervalSince1970: Double(record.responseTime))
+            record.isExpired ? nil : Date(timeIntervalSince1970: Double(record.responseTime))
         finalURL = record.finalURL
     }
 

@@ -14,6 +14,7 @@ extension PassThroughReason {
         case .authorization: "The request had credentials, and the cache is shared."
         case .unkeyedFields: "The request had fields that may have changed the response, and the cache is shared."
         case .setsCookie: "The response is a text that sets a cookie, and the cache is shared."
+        case .live: "It is live: its origin names neither a length nor a validator, and wants to be asked each time."
         case .icyMetadata: "Metadata of a radio stream lies between the bytes."
         case .unexpectedNotice: "The origin sent a page or an error in place of media."
         case .emptyBody: "The origin sent nothing in place of media."

@@ -116,6 +116,9 @@ struct Adoption: Sendable {
             default: false
             }
         guard !isOwn, replaced?.isBeingFilled != true else { return }
+        if let replaced, reason.isOfNoVersion || reason == .live || Replacement(generation: replaced).isKept {
+            return replaced.expire()
+        }
         resource.storingForbidden()
         if let replaced, let store = engine.store { await resource.retire(replaced, from: store) }
     }

@@ -28,6 +28,9 @@ struct GenerationLoader: Sendable {
         let head = judged.response.head
         var fields = head.headerFields.storable(isShared: resource.policy.isShared)
         if head.status == .partialContent { fields[.contentRange] = nil }
+        let isUnframed =
+            head.status == .ok && placement.end == nil && !wanted.isForFile
+            && !head.headerFields.contains(.transferEncoding) && Validators(head.headerFields).isEmpty
         let record = GenerationRecord(
             id: GenerationNumber.make(), key: key, url: url, fields: fields,
             completeLength: placement.completeLength, rangesSupported: placement.rangesSupported,
@@ -35,7 +38,8 @@ struct GenerationLoader: Sendable {
             finalURL: judged.response.url == url ? nil : judged.response.url, requestTime: judged.requestTime,
             responseTime: engine.clock.moment.date,
             salt: store.vault == nil ? [] : Vault.makeSalt(),
-            role: wanted.role ?? replaced?.record.role?.provisional, formerRole: replaced?.record.role,
+            isUnframed: isUnframed, role: wanted.role ?? replaced?.record.role?.provisional,
+            formerRole: replaced?.record.role,
             claims: wanted.claims)
         let file = try store.file(record, create: true)
         return make(

@@ -17,7 +17,7 @@ extension LiveResource {
                 var fields = fields
                 fields[.contentType] = nil
                 generation.freshen(fields, requestTime: time, by: request)
-            case .contradicts: generation.invalidate()
+            case .contradicts: generation.expire()
             case .tellsNothing: break
             }
         }
@@ -86,7 +86,10 @@ extension LiveResource {
         case .newGeneration(let other, let reason):
             generation.note(SplicingEvidence.Sighting(response, other))
             throw changed(generation, reason, by: response, at: from)
-        case .generationChanged(let reason): throw changed(generation, reason, by: response, at: from)
+        case .generationChanged(let reason):
+            response.body.cancel()
+            generation.doubt(reason: reason.words)
+            throw FetchSchedule.Freeze.replaced.error(at: from)
         default:
             response.body.cancel()
             throw FetchSchedule.Freeze.replaced.error(at: from)

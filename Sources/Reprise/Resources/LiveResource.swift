@@ -84,7 +84,8 @@ final class LiveResource: Sendable {
         guard let generation = machine.withLock({ $0.hit() }) else { return nil }
         if let directives, generation.reuse(for: directives) != .serve { return nil }
         let isAlwaysUsable = policy.isOffline || engine.configuration.generationPolicy == .immutable
-        return generation.hit(spec, atMost: count, isUsable: directives != nil || isAlwaysUsable)
+        return generation.hit(
+            spec, atMost: count, isUsable: directives != nil || isAlwaysUsable, isFinal: isAlwaysUsable)
     }
 
     /// The generation that answers `request`, loaded from the index if necessary; does not ask the origin.

@@ -33,18 +33,23 @@ extension OriginQuestion {
         let identity = generation.record.identity
         let hasCondition = identity.validators.etag != nil || identity.validators.lastModified != nil
         let request = engine.impersonal(wanted.origin, stored: generation.record.fields)
+        // It would be used without a question if this were not about the end of the file.
+        let isAboutEnd =
+            !wanted.isValidating && identity.completeLength != nil && generation.mustAsk(about: wanted.range)
+            && generation.reuse(for: wanted.directives, in: wanted.play) == .serve
         let range = askedRange(about: generation)
-        let (response, time) = try await engine.send(
+        var (response, time) = try await engine.send(
             request, range: range, condition: identity.validators, interest: wanted.interest)
         if range != nil, response.head.isPartOfPlaylist {
             response.body.cancel()
             return .gone
         }
-        let action = HTTPSemantics.validate(
-            FetchRequest(range: range, sentCondition: hasCondition), against: identity,
+        var action = HTTPSemantics.validate(
+            FetchRequest(range: range, sentCondition: hasCondition, isForFile: wanted.isForFile), against: identity,
             policy: generationPolicy, response: response.head,
             finalHost: response.head.status == .notModified ? nil : response.url.authority,
             storage: engine.storage(for: request, directives: wanted.directives))
+        action = try await Replacement(generation: generation).judge(&response, action)
         switch action {
         case .notModified, .fill:
             response.body.cancel()
@@ -52,11 +57,18 @@ extension OriginQuestion {
             generation.freshen(
                 response.head.headerFields, from: response.url, requestTime: time, by: request)
             return .confirmed(Confirmation(reason: reason, status: response.head.status.code))
-        case .passThrough(.unexpectedNotice), .passThrough(.emptyBody):
+        case .newGeneration(let placement, .noStrongValidator)
+        where isAboutEnd && placement.completeLength == identity.completeLength:
+            // The file ends where it did.
+            response.body.cancel()
+            return .confirmed(Confirmation(reason: reason, status: response.head.status.code))
+        case .retryWithoutRange where isAboutEnd:
+            throw try await refusal(.unsatisfiable(completeLength: identity.completeLength), of: response, at: time)
+        case .passThrough(let nothing) where nothing.isOfNoVersion && generation.record.isWorthMore(than: nothing):
             // A captive portal, or a failing origin: the stored response is worth more.
             response.body.cancel()
             engine.reporter.tell(
-                .servedStale(resource.key, reason: "The origin sent a page, an error or nothing in place of media."))
+                .servedStale(resource.key, reason: "The origin sent a page, an error or nothing in its place."))
             return .confirmed(Confirmation(reason: reason, status: response.head.status.code))
         case .generationChanged where response.head.status == .notModified:
             // What was asked about is current, and what the answer says besides is of another state: the stored
@@ -69,5 +81,14 @@ extension OriginQuestion {
             return .gone
         default: throw try await refusal(action, of: response, at: time)
         }
+    }
+}
+
+extension GenerationRecord {
+    /// Whether it is served in place of a response that says nothing about it.
+    ///
+    /// Not if other bytes may stand for it. A status that is neither 200 nor 206 is the answer to a request for a text.
+    fileprivate func isWorthMore(than reason: PassThroughReason) -> Bool {
+        !isInvalidated && (reason != .unexpectedStatus || isMedia)
     }
 }

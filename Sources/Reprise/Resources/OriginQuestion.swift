@@ -49,21 +49,27 @@ struct OriginQuestion: Sendable {
 
     /// Sends the reader's request to the origin, and retries when that can help.
     ///
-    /// With `isReplacing`, something is stored that the answer would replace; with `isBypass`, the answer is not
-    /// stored.
-    func representation(isReplacing: Bool = false, isBypass: Bool = false) async throws -> JudgedResponse {
+    /// The answer would replace `replaced`, if that is not `nil`; with `isBypass`, the answer is not stored.
+    func representation(
+        replacing replaced: LiveGeneration? = nil, isBypass: Bool = false
+    ) async throws -> JudgedResponse {
         let asked = isBypass && !isForPlaylist ? wanted.range : askedRange
         var range = asked
-        let mayBeEmpty = !isReplacing && wanted.content == .media
+        let mayBeEmpty = replaced == nil && wanted.content == .media
         return try await retrying {
             while true {
-                let (response, time) = try await engine.send(wanted.origin, range: range, interest: wanted.interest)
+                var (response, time) = try await engine.send(wanted.origin, range: range, interest: wanted.interest)
                 if range != nil, response.head.isPartOfPlaylist {
                     response.body.cancel()
                     range = nil
                     continue
                 }
-                let action = judge(response, to: range, mayBeEmpty: mayBeEmpty)
+                var action = judge(response, to: range, mayBeEmpty: mayBeEmpty)
+                if let replaced {
+                    let judged = judge(response, to: range, replacing: replaced.record.identity)
+                    if case .passThrough(let reason) = judged, reason.isOfNoVersion { action = judged }
+                    action = try await Replacement(generation: replaced).judge(&response, action)
+                }
                 switch action {
                 case .fill(let placement):
                     return JudgedResponse(
@@ -105,13 +111,15 @@ struct OriginQuestion: Sendable {
         return nil
     }
 
-    /// What a response means where no generation is known that it could continue.
+    /// What a response means where no generation is known that it could continue, or for the one that it replaces.
     private func judge(
-        _ response: OriginResponse, to range: RangeSpec?, mayBeEmpty: Bool = false
+        _ response: OriginResponse, to range: RangeSpec?, mayBeEmpty: Bool = false,
+        replacing replaced: GenerationIdentity? = nil
     ) -> ResponseAction {
         HTTPSemantics.validate(
-            FetchRequest(range: range, expectsMedia: expectsMedia, mayBeEmpty: mayBeEmpty), against: nil,
-            policy: generationPolicy, response: response.head,
+            FetchRequest(
+                range: range, expectsMedia: expectsMedia, mayBeEmpty: mayBeEmpty, isForFile: wanted.isForFile),
+            against: replaced, policy: generationPolicy, response: response.head,
             storage: engine.storage(for: wanted.origin, directives: wanted.directives))
     }
 

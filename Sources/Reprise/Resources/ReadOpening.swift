@@ -46,6 +46,8 @@ struct ReadOpening: Sendable {
         var progress = Progress()
         while true {
             try Task.checkCancellation()
+            // First, because it may show that the stored response is another segment.
+            if let role = wanted.role { resource.liveGeneration(for: wanted.origin)?.assign(role) }
             let step = resource.step(
                 for: wanted, unusable: progress.unusable, confirmed: progress.confirmed?.generation)
             if case .useAndRevalidate(let generation) = step { revalidate(generation) }
@@ -141,7 +143,7 @@ struct ReadOpening: Sendable {
                 if let replaced { try await question.completion(of: replaced) } else { nil as JudgedResponse? }
             let judged =
                 if let completion { completion } else {
-                    try await question.representation(isReplacing: replaced != nil)
+                    try await question.representation(replacing: replaced)
                 }
             return try await adopt(judged, replacing: replaced)
         case .validate(let generation, let reason):
@@ -151,8 +153,9 @@ struct ReadOpening: Sendable {
                 return .again(.confirmed(generation, how))
             case .replaced(let judged): return try await adopt(judged, replacing: generation)
             case .gone:
-                resource.forget(generation)
-                return .again(.changed)
+                // What takes its place has to come first.
+                generation.expire()
+                return try await adopt(try await question.representation(replacing: generation), replacing: generation)
             }
         }
     }
@@ -186,7 +189,7 @@ struct ReadOpening: Sendable {
                 switch try await question.validate(generation, because: .stale) {
                 case .confirmed: break
                 case .replaced(let judged): try await opening.replaceQuietly(generation, by: judged)
-                case .gone: resource.forget(generation)
+                case .gone: generation.expire()
                 }
             } catch {
                 let reason = RepriseError.words(of: error) ?? "\(error)"

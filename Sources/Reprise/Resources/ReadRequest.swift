@@ -38,6 +38,11 @@ struct ReadRequest: Sendable {
     /// How many removals of titles came before it.
     var asOf = 0
 
+    /// Whether it is for a file in any case, rather than for what may be live.
+    var isForFile: Bool {
+        role != nil || content != nil || origin.demand == .download || origin.url.namesPlaylist
+    }
+
     /// That the resource is a file of ``titles``.
     var claims: [TitleClaim] { titles.map { TitleClaim(title: $0, asOf: asOf) } }
 }

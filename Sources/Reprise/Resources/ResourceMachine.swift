@@ -122,6 +122,8 @@ struct ResourceMachine<Generation: CurrentGeneration>: Sendable {
         }
         guard mayAsk else { return canServe(generation, wanted: wanted) ? .use(generation) : .unavailable }
         switch wanted.isValidating ? .validate(.request) : generation.reuse(for: wanted.directives, in: wanted.play) {
+        case .serve where generation.mustAsk(about: wanted.range):
+            return lead(.validate(generation, .stale), for: wanted)
         case .serve, .serveStale: return .use(generation)
         case .serveAndRevalidate:
             // One validation in the background is enough (RFC 5861 §3).
@@ -130,7 +132,9 @@ struct ResourceMachine<Generation: CurrentGeneration>: Sendable {
             return .useAndRevalidate(generation)
         case .validate(let reason):
             // A fetch for the first byte carries If-Range; its response shows whether the rest is still current.
-            if !wanted.isValidating, generation.beginsInHole(wanted.range) { return .use(generation) }
+            if !wanted.isValidating, generation.beginsInHole(wanted.range), !generation.mustAsk(about: wanted.range) {
+                return .use(generation)
+            }
             return lead(.validate(generation, reason), for: wanted)
         }
     }

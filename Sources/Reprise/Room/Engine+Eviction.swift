@@ -18,7 +18,7 @@ extension Engine {
 
     /// Holds live streams to their share of the store after `generation` has grown, if it belongs to one.
     func holdLiveShare(after generation: LiveGeneration) async {
-        guard generation.record.role?.isLive == true else { return }
+        guard generation.record.isLive else { return }
         await generation.store.evictor.holdLiveShare(hands(generation.store, because: .room))
     }
 

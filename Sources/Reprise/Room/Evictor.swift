@@ -110,8 +110,32 @@ actor Evictor {
         await freshen()
         // If eviction cannot free enough, evict nothing.
         guard quota.shortage(bytes) <= evictableBytes else { return false }
+        // What is live gives way first, also what is in use: something without end must not cost a film.
+        for onlyLive in [true, false] {
+            switch await evict(bytes, onlyLive: onlyLive, by: hands) {
+            case .reserved: return true
+            case .vain: return false
+            case .short: break
+            }
+        }
+        return quota.reserve(bytes)
+    }
+
+    /// What evicting for a reservation comes to.
+    private enum Eviction {
+        /// The bytes are reserved.
+        case reserved
+        /// All that could be evicted was, and there is not enough room.
+        case short
+        /// Files cannot be removed.
+        case vain
+    }
+
+    private func evict(_ bytes: Int64, onlyLive: Bool, by hands: EvictionTarget) async -> Eviction {
         var inUse: [Index.Candidate] = []
-        while let page = try? await candidates(limit: Self.page, offset: inUse.count, by: hands), !page.isEmpty {
+        while let page = try? await candidates(
+            limit: Self.page, offset: inUse.count, onlyLive: onlyLive, by: hands), !page.isEmpty
+        {
             // A group large enough to free the shortage is removed in one transaction.
             var rest = page[...]
             while let first = rest.first {
@@ -123,31 +147,32 @@ actor Evictor {
                     freed += next.allocated
                 }
                 let outcome = await hands.remove(group)
-                if quota.reserve(bytes) { return true }
-                if outcome.isVain { return false }
+                if quota.reserve(bytes) { return .reserved }
+                if outcome.isVain { return .vain }
                 inUse += outcome.inUse
             }
         }
         let batch = max(bytes, min(Self.extentBatch, quota.limit / 16))
         for candidate in inUse {
             await hands.shrink(candidate, batch)
-            if quota.reserve(bytes) { return true }
+            if quota.reserve(bytes) { return .reserved }
         }
-        return quota.reserve(bytes)
+        return .short
     }
 
     /// The part of the limit that live streams may occupy: an eighth.
     private static let liveShare: Int64 = 8
 
-    /// Evicts entries of live streams, the least recently used first, while they occupy more than their share.
+    /// Evicts entries of live streams, the least recently used first, while they occupy more than their share; then
+    /// parts of those in use.
     func holdLiveShare(_ hands: EvictionTarget) async {
         let most = quota.limit / Self.liveShare
         guard quota.usage.allocated > most else { return }
         await freshen()
         var excess = ((try? index.liveBytes()) ?? 0) - most
-        var inUse = 0
+        var inUse: [Index.Candidate] = []
         while excess > 0,
-            let page = try? await candidates(limit: Self.page, offset: inUse, onlyLive: true, by: hands),
+            let page = try? await candidates(limit: Self.page, offset: inUse.count, onlyLive: true, by: hands),
             !page.isEmpty
         {
             var group: [Index.Candidate] = []
@@ -157,8 +182,13 @@ actor Evictor {
             }
             let outcome = await hands.remove(group)
             if outcome.isVain { return }
-            inUse += outcome.inUse.count
+            inUse += outcome.inUse
             excess += outcome.inUse.reduce(0) { $0 + $1.allocated }
+        }
+        for candidate in inUse where excess > 0 {
+            let before = quota.usage.allocated
+            await hands.shrink(candidate, excess)
+            excess -= before - quota.usage.allocated
         }
     }
 

@@ -80,8 +80,8 @@ final class ListedFiles: Sendable {
             let own = name.flatMap { state.numbers[$0] }.flatMap { state.listings[$0] }
             for owner in state.owners(of: text) {
                 guard let listing = state.listings[owner.number] else { continue }
-                if let file = listing.file(owner.uses) {
-                    let isFirmer = file == .key || file == .stored(.endedSegment)
+                if let file = listing.file(owner.uses, at: text) {
+                    let isFirmer = file.isFirm
                     if isFirmer || !isFirm { found.file = file }
                     isFirm = isFirm || isFirmer
                 }
@@ -99,6 +99,11 @@ final class ListedFiles: Sendable {
             guard let listing = state.numbers[name].flatMap({ state.listings[$0] }) else { return false }
             return listing.generation == generation && titles.allSatisfy(listing.titles.contains)
         }
+    }
+
+    /// The list with this name; `nil` if it is not remembered.
+    func listing(named name: String) -> Listing? {
+        state.withLock { state in state.numbers[name].flatMap { state.listings[$0] } }
     }
 
     /// Remembers a list in place of its earlier version; returns that.

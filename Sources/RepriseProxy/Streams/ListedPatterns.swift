@@ -2,14 +2,17 @@
 struct ListedPattern: Sendable, Hashable {
     let prefix: String
     let suffix: String
+    /// Which run of the stream its files are of; see ``StreamRole/run``.
+    let run: Int64?
 
     /// `nil` for a template whose host may vary, or in which nothing does.
-    init?(_ template: String) {
+    init?(_ template: String, run: Int64? = nil) {
         guard let first = template.firstIndex(of: "$"), let last = template.lastIndex(of: "$"),
             template[..<first].split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false).count == 4
         else { return nil }
         prefix = String(template[..<first])
         suffix = String(template[last...].dropFirst())
+        self.run = run
     }
 
     func matches(_ url: String) -> Bool {

@@ -9,6 +9,15 @@ enum ListedFile: Sendable, Hashable {
     case key
     /// A file that grows part by part and is not listed as a segment yet: its bytes are passed on and not stored.
     case growing
+
+    /// Whether it counts whatever other lists say.
+    var isFirm: Bool {
+        switch self {
+        case .key: true
+        case .stored(let role): role.term == .permanent
+        case .growing: false
+        }
+    }
 }
 
 /// The files that one playlist lists, known by hashes of their URLs.
@@ -35,6 +44,20 @@ struct Listing: Sendable {
     let sequence: Int64?
     let nextSequence: Int64?
     private let role: StreamRole?
+    /// Whether the segments are told apart by their numbers: those of a live list, also after its end.
+    let isNumbered: Bool
+    /// What tells files apart that have the same name at different times.
+    private struct Identity: Sendable {
+        /// The Media Sequence Number; `nil` for what is no segment, and for a file that the list names twice.
+        var sequence: Int64?
+        /// ``StreamRole/run``.
+        var run: Int64?
+    }
+
+    /// Identities of files, by the hashes of their URLs; those of other files say nothing.
+    private var identities: [Int: Identity] = [:]
+    /// When it was noticed that the stream had been started again, in seconds since 1970; `nil` if it was not.
+    var restart: Int64?
     /// The files, by the hashes of their URLs.
     private(set) var files: [Int: Uses] = [:]
     private(set) var patterns: [ListedPattern] = []
@@ -49,9 +72,11 @@ struct Listing: Sendable {
     static let mostTitles = 32
 
     /// What `playlist` lists, which came from `document` and belongs to `titles`; adds to `urls` what may be stored.
+    ///
+    /// `wasLive` says that an earlier version of it was live.
     init(
         _ playlist: Playlist, named name: String, generation: String, document: URIReference,
-        in titles: [TitleReference], urls: inout [ResourceURL]
+        in titles: [TitleReference], wasLive: Bool = false, urls: inout [ResourceURL]
     ) {
         self.name = name
         self.generation = generation
@@ -59,9 +84,13 @@ struct Listing: Sendable {
         sequence = playlist.role.sequence
         nextSequence = playlist.nextSequence
         role = playlist.segmentRole
+        isNumbered = role?.isLive == true || wasLive
+        let numbers = isNumbered ? playlist.segmentNumbers : [:]
         var hasher = Hasher()
         for (link, target) in playlist.targets(in: document) {
-            if let url = add(link, to: target) { urls.append(url) }
+            var identity = Identity(sequence: link.extent == .whole ? numbers[link.place] : nil)
+            if case .dash(let mpd) = playlist { identity.run = mpd.run(of: link) }
+            if let url = add(link, to: target, as: identity) { urls.append(url) }
             hasher.combine(link.kind)
             hasher.combine(link.extent)
             hasher.combine(target.withoutQuery)
@@ -78,26 +107,38 @@ struct Listing: Sendable {
     func differsInQueriesOnly(from former: Listing) -> Bool { shape == former.shape && files != former.files }
 
     /// Takes in what a link leads to; returns its URL if it is one file that may be stored.
-    private mutating func add(_ link: Link, to target: URIReference) -> ResourceURL? {
+    private mutating func add(_ link: Link, to target: URIReference, as identity: Identity) -> ResourceURL? {
         switch link.kind {
         case .key, .sessionKey: insert(target, for: .key)
-        case .segment, .map, .image, .index, .prefetch: return insert(target, for: .file)
-        case .part where link.extent == .whole: return insert(target, for: .file)
+        case .segment:
+            let url = insert(target, for: .file, as: identity)
+            // A file that it names twice has no number of its own.
+            if url == nil, identity.sequence != nil { insert(target, for: .file, as: Identity(run: identity.run)) }
+            return url
+        case .map, .image, .index, .prefetch: return insert(target, for: .file, as: identity)
+        case .part where link.extent == .whole: return insert(target, for: .file, as: identity)
         case .part: insert(target, for: .growing)
         case .preloadHint where link.extent != .whole: insert(target, for: .growing)
-        case .baseURL where !target.path.hasSuffix("/"): return insert(target, for: .file)
+        case .baseURL where !target.path.hasSuffix("/"): return insert(target, for: .file, as: identity)
         case .variant, .rendition, .iFrameVariant, .imageVariant: return insert(target, for: .playlist)
         case .mediaTemplate, .initializationTemplate, .indexTemplate:
-            if patterns.count < Self.mostPatterns, let pattern = ListedPattern(target.text) { patterns.append(pattern) }
+            if patterns.count < Self.mostPatterns, let pattern = ListedPattern(target.text, run: identity.run) {
+                patterns.append(pattern)
+            }
         default: break
         }
         return nil
     }
 
     @discardableResult
-    private mutating func insert(_ target: URIReference, for use: Uses) -> ResourceURL? {
+    private mutating func insert(
+        _ target: URIReference, for use: Uses, as identity: Identity = Identity()
+    ) -> ResourceURL? {
         guard let url = try? ResourceURL(target.withoutFragment.text) else { return nil }
-        return files[url.description.hashValue, default: []].insert(use).inserted ? url : nil
+        let hash = url.description.hashValue
+        let isNew = files[hash, default: []].insert(use).inserted
+        if isNumbered { identities[hash] = identity }
+        return isNew ? url : nil
     }
 
     /// By which memory is bounded: the number of files, and more for the list itself and for each pattern.
@@ -109,11 +150,19 @@ struct Listing: Sendable {
         return files[text.hashValue]?.isDisjoint(with: .ofTitle) == false || patterns.contains { $0.matches(text) }
     }
 
-    /// How a file is treated that the list has for these uses.
-    func file(_ uses: Uses) -> ListedFile? {
+    /// How the file at `url` is treated that the list has for these uses.
+    func file(_ uses: Uses, at url: String) -> ListedFile? {
         if uses.contains(.key) { return .key }
-        if uses.contains(.file) { return role.map { .stored($0) } }
+        if uses.contains(.file) { return role(at: url).map { .stored($0) } }
         return uses.contains(.growing) ? .growing : nil
+    }
+
+    private func role(at url: String) -> StreamRole? {
+        guard var role else { return nil }
+        let identity = identities[url.hashValue]
+        role.sequence = identity?.sequence
+        role.run = restart ?? identity?.run ?? patterns.first { $0.run != nil && $0.matches(url) }?.run
+        return role
     }
 }
 

@@ -64,6 +64,9 @@ final class StreamKnowledge: Sendable {
             listed: ListedFiles(), variables: ImportedVariables(isShared: isShared), liveEdge: LiveEdge(clock: clock))
     }
 
+    /// The time, in seconds since 1970.
+    var now: Int64 { Int64(clock.now()) }
+
     /// The sender of `head`; `nil` in a cache of one user.
     func requester(of head: ClientHead) -> Requester? { isShared ? Requester(head) : nil }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Playlists
 import Reprise
 
@@ -14,29 +15,33 @@ struct StreamNotes {
         _ playlist: Playlist, of body: GatheredBody, in part: StreamKnowledge.Part
     ) throws(PlaylistError) {
         let information = body.information
-        defer { body.resource.assign(playlist.role(of: information), to: information) }
+        var role = playlist.role(of: information)
+        defer { body.resource.assign(role, to: information) }
         guard !isNoted(body, in: part) else { return }
         let document = URIReference(body.base.description)
         cast?.note(playlist, at: body.url, document: document)
         if case .hls(let list) = playlist { part.liveEdge.note(list, of: body.url, from: document) }
         let name = name(body)
         var listed = [body.url.withoutDirectives]
-        let listing = Listing(
+        let former = part.listed.listing(named: name)
+        let formerRole = information.formerRole ?? information.role
+        var listing = Listing(
             playlist, named: name, generation: information.generation, document: document,
-            in: titles(of: playlist, from: body, in: part), urls: &listed)
+            in: titles(of: playlist, from: body, in: part),
+            wasLive: former?.isNumbered ?? formerRole?.isLive ?? false, urls: &listed)
+        listing.restart = former?.restart ?? formerRole?.run
+        if former?.isSameVersion(as: listing) != true,
+            hasRestarted(listing, after: former, information: information)
+        {
+            // The same names may stand for other bytes now: those that were stored before are not used unasked.
+            let arrival = information.responseTime.map { Int64($0.timeIntervalSince1970) }
+            listing.restart = arrival ?? streams.now
+        }
+        role.run = listing.restart
         if case .dash(let mpd) = playlist, !mpd.isDynamic { listed += mpd.files(from: document) }
         try playlist.budget.check()
-        let former = part.listed.note(listing)
+        _ = part.listed.note(listing)
         noteMembers(listed, of: listing, after: former, from: body)
-        guard former?.isSameVersion(as: listing) != true, hasRestarted(listing, after: former, information: information)
-        else {
-            return
-        }
-        // The same names may stand for other bytes now.
-        let restarted =
-            playlist.targets(in: document).filter { Self.restarted.contains($0.link.kind) }
-            .compactMap { try? ResourceURL($0.target.withoutFragment.text) }
-        body.resource.invalidate(restarted)
     }
 
     /// The titles of the playlists that name this one; without such, it begins a title of its own if it is a stream's.
@@ -84,6 +89,4 @@ struct StreamNotes {
         }
         return next < end
     }
-
-    private static let restarted: Set<LinkKind> = [.segment, .map, .image, .part, .preloadHint, .prefetch, .index]
 }

@@ -1,3 +1,4 @@
+import HTTPSemantics
 import Playlists
 import Reprise
 
@@ -51,6 +52,14 @@ extension Playlist {
         }
     }
 
+    /// The Media Sequence Numbers of its segments (rfc8216bis §4.4.3.2), by the places of their links; those of an MPD
+    /// have none.
+    var segmentNumbers: [Range<Int>: Int64] {
+        guard case .hls(let list) = self, list.listsSegments else { return [:] }
+        let numbers = list.media.segments.map { (list.links[$0.link].place, $0.sequence) }
+        return Dictionary(numbers, uniquingKeysWith: { first, _ in first })
+    }
+
     /// Whether its files make up one title: it lists segments, or the variants of one stream.
     var isOfStream: Bool {
         if case .hls(let list) = self, list.kind == .multivariant || list.kind == .mixed { return true }
@@ -70,6 +79,21 @@ extension Playlist {
     private static func seconds(_ value: Double?) -> Duration {
         guard let value, value.isFinite else { return .zero }
         return .seconds(min(max(0, value), longestTarget))
+    }
+}
+
+extension MPD {
+    /// Longest offset of a period that is believed, in seconds.
+    private static let longestOffset: Double = 1e10
+
+    /// When the run of a live stream began that `link` belongs to, in seconds since 1970: an encoder that is started
+    /// again says so by `@availabilityStartTime`, or by another period (ISO/IEC 23009-1 §5.3.1.2, §5.3.2.1).
+    func run(of link: Link) -> Int64? {
+        // Parts of seconds and time zones are left: it need not be the right time, only another one.
+        guard isDynamic, let start = availabilityStartTime, let date = HTTPDate(iso8601: "\(start.prefix(19))Z")
+        else { return nil }
+        let offset = link.scope.period.flatMap { periods.indices.contains($0) ? periods[$0].start : nil } ?? 0
+        return date.secondsSince1970 + (offset.isFinite ? Int64(min(max(0, offset), Self.longestOffset)) : 0)
     }
 }
 

@@ -34,7 +34,9 @@ import Testing
         #expect(files.note(try Self.listing(text)) == nil)
         func file(_ url: String) throws -> ListedFile? { files.find(try ResourceURL(url)).file }
         #expect(try file("http://origin/init.mp4") == .stored(.liveSegment))
-        #expect(try file("http://origin/1.mp4") == .stored(.liveSegment))
+        var numbered = StreamRole.liveSegment
+        numbered.sequence = 0
+        #expect(try file("http://origin/1.mp4") == .stored(numbered))
         #expect(try file("http://origin/part.mp4") == .stored(.liveSegment))
         #expect(try file("http://origin/grows.mp4") == .growing)
         #expect(try file("https://keys.example/k") == .key)
@@ -201,11 +203,11 @@ import Testing
             for url in urls {
                 let found = model.compactMap { noted -> ListedFile? in
                     let text = url.description
-                    let own = noted.listing.files[text.hashValue].flatMap { noted.listing.file($0) }
+                    let own = noted.listing.files[text.hashValue].flatMap { noted.listing.file($0, at: text) }
                     let isPattern = noted.listing.patterns.contains { $0.matches(text) }
-                    return own == .key ? own : isPattern ? noted.listing.file(.file) : own
+                    return own == .key ? own : isPattern ? noted.listing.file(.file, at: text) : own
                 }
-                let firm = found.last { $0 == .key || $0 == .stored(.endedSegment) }
+                let firm = found.last(where: \.isFirm)
                 #expect(files.find(url).file == firm ?? found.last, "step \(step), \(url)")
             }
         }

@@ -156,6 +156,66 @@ import Testing
         .playlist, for: .limited(fresh: .seconds(3), usable: .seconds(9)), isLive: true)
 
     @Test(
+        "a live segment is in play unless its origin says for how long it may be used (RFC 9111 §5.2.2.4)",
+        arguments: [(nil, true), ("no-cache", false), ("max-age=2", false), ("max-age=60", true)]
+            as [(String?, Bool)])
+    func liveSegments(control: String?, isUsed: Bool) throws {
+        var fields: HTTPFields = [.eTag: "\"a\"", .contentType: "video/mp2t"]
+        fields[.cacheControl] = control
+        let response = try Self.assigned(.liveSegment, fields, isConfirmed: true)
+        #expect(response.isUsable(at: Self.later(5)) == isUsed)
+    }
+
+    @Test("a segment that a list names by another number or in another run is another one (rfc8216bis §6.2.2)")
+    func otherSegments() throws {
+        func segment(_ sequence: Int64?, run: Int64? = nil) -> StreamRole {
+            StreamRole(.segment, for: .media, isLive: true, sequence: sequence, run: run)
+        }
+        let time = Self.stored.date
+        #expect(segment(7).isOfAnother(than: segment(11), since: time))
+        #expect(!segment(7).isOfAnother(than: segment(7), since: time))
+        #expect(!segment(nil).isOfAnother(than: segment(11), since: time), "nothing is known of its number")
+        #expect(segment(7, run: 1).isOfAnother(than: segment(7, run: 2), since: time))
+        #expect(segment(7).isOfAnother(than: segment(7, run: time), since: time), "stored before the run began")
+        #expect(!segment(7).isOfAnother(than: segment(7, run: time - 1), since: time))
+        #expect(StreamRole.endedSegment.isOfAnother(than: segment(7), since: time), "the stream goes on again")
+        #expect(!segment(7, run: 1).isOfAnother(than: .endedSegment, since: time), "it has ended")
+        var response = try Self.assigned(segment(7), [.eTag: "\"a\"", .cacheControl: "max-age=600"])
+        let isNew = response.assign(segment(8))
+        #expect(isNew)
+        #expect(response.record.isInvalidated)
+    }
+
+    @Test("what is in doubt is asked about, and served while the origin is away (RFC 9111 §4.2.4)") func expired()
+        throws
+    {
+        var response = try Self.response(Self.minute)
+        response.expire()
+        #expect(response.reuse(for: CacheControl(), at: Self.later(1)) == .validate(.stale))
+        #expect(response.mayServeStale(instead: RepriseError(.originUnreachable, ""), at: Self.later(1)))
+    }
+
+    @Test("a body that only the connection ends is stale at once; a chunked one is a file") func unframed() throws {
+        for isUnframed in [true, false] {
+            var record = try Self.record([.contentType: "video/mp2t"])
+            record.isUnframed = isUnframed
+            let response = StoredResponse(
+                record, policy: ReusePolicy(), isConfirmed: true, at: Self.stored.elapsed)
+            #expect(response.isUsable(at: Self.later(2)) == !isUnframed)
+            #expect(record.isLive == isUnframed)
+        }
+    }
+
+    @Test("a body without end belongs to what is live, and a reader begins at its first byte for three seconds")
+    func endless() throws {
+        let response = try Self.response([.contentType: "video/mp2t"], length: nil)
+        #expect(response.record.isLive)
+        #expect(!response.isLiveBody(at: Self.later(2).elapsed))
+        #expect(response.isLiveBody(at: Self.later(3).elapsed))
+        #expect(try !Self.response([.eTag: "\"a\""], length: nil).isLiveBody(at: Self.later(3).elapsed))
+    }
+
+    @Test(
         "a segment of a list that has ended is not asked about again, unless its origin wants that",
         arguments: [
             (nil, true, true), ("max-age=60", true, false), ("no-cache", false, false), ("max-age=0", false, false),

@@ -16,10 +16,12 @@ import Testing
         private let isWhole: Bool
         private let isShort: Bool
         private let isOld: Bool
+        private let asks: Bool
 
         init(
             _ answer: Reuse = .serve, isFrozen: Bool = false, isHole: Bool = false, isWhole: Bool = true,
-            isShort: Bool = false, isIdle: Bool = true, hasUnrecorded: Bool = false, isSuperseded: Bool = false
+            isShort: Bool = false, isIdle: Bool = true, hasUnrecorded: Bool = false, isSuperseded: Bool = false,
+            asks: Bool = false
         ) {
             self.answer = answer
             self.isFrozen = isFrozen
@@ -29,6 +31,7 @@ import Testing
             self.isIdle = isIdle
             self.hasUnrecorded = hasUnrecorded
             isOld = isSuperseded
+            self.asks = asks
         }
 
         func reuse(for directives: CacheControl, in play: Play?) -> Reuse {
@@ -42,6 +45,7 @@ import Testing
         func hasBeginning(of range: RangeSpec?) -> Bool { !isHole }
         func isStored(_ range: RangeSpec?) -> Bool { isWhole }
         func isOutside(_ range: RangeSpec?) -> Bool { isShort }
+        func mustAsk(about range: RangeSpec?) -> Bool { asks }
     }
 
     private typealias Machine = ResourceMachine<Fake>
@@ -122,6 +126,16 @@ import Testing
         var machine = Self.machine(with: Fake(answer))
         #expect(try open(&machine) == "use")
         #expect(try open(&machine) == "use")
+    }
+
+    @Test("what only the origin can answer is asked, though the response may be used, or a hole would be asked for")
+    func endIsAskedAbout() throws {
+        for generation in [Fake(.serve, asks: true), Fake(.validate(.stale), isHole: true, asks: true)] {
+            var machine = Self.machine(with: generation)
+            #expect(try open(&machine) == "validate: stale")
+            machine.lookupEnded()
+            #expect(try open(&machine, confirmed: generation) == "use")
+        }
     }
 
     @Test("a stale response is validated first (RFC 9111 §4.3)") func staleIsValidatedFirst() throws {

@@ -20,11 +20,14 @@ struct GenerationRecord: Sendable {
     /// The URL that answered, after redirects; `nil` if it is ``url``.
     var finalURL: ResourceURL?
     /// When the request was sent and the response received, in seconds since 1970 (RFC 9111 §4.2.3); both 0 once the
-    /// response was invalidated (§4.4), so that it is stale for good.
+    /// response was invalidated (§4.4), and 1 once it is in doubt (``expire()``).
     var requestTime: Int64
     var responseTime: Int64
     /// Derives the keys of this generation in an encrypted cache; empty in a plain one.
     var salt: [UInt8] = []
+    /// Whether only the end of the connection ends the body, which has no validator (RFC 9112 §6.3): it may be live as
+    /// well as a file.
+    var isUnframed = false
     /// What a playlist says about it; `nil` if none was read that says anything.
     var role: StreamRole?
     /// The role of the generation that it replaces, until it gets one of its own.
@@ -32,10 +35,25 @@ struct GenerationRecord: Sendable {
     /// The titles that it is a file of, as far as the reads knew that brought its bytes; recorded apart.
     var claims: [TitleClaim] = []
 
+    /// Whether it must not be used without asking the origin, not even if the origin cannot be reached.
     var isInvalidated: Bool { responseTime == 0 }
+    /// Whether it must not be used without asking the origin.
+    var isExpired: Bool { responseTime <= 1 }
+
+    /// Makes it stale until the origin confirms it.
+    mutating func expire() { if !isInvalidated { (requestTime, responseTime) = (1, 1) } }
+
     var isMedia: Bool {
         if let role { return role.kind == .segment }
         return !url.namesPlaylist && MediaType(fields[.contentType])?.isMedia ?? true
+    }
+
+    /// Whether neither a tag nor a date tells its versions apart.
+    var isUnverifiable: Bool { fields[.eTag] == nil && fields[.lastModified] == nil }
+
+    /// Whether it is part of something live, as far as is known: a playlist says so, or its body has no end yet.
+    var isLive: Bool {
+        role?.isLive ?? (isMedia && isUnverifiable && (isUnframed || completeLength == nil))
     }
 
     /// Whether it is a playlist of which nothing was read, and which may be live.
@@ -66,8 +84,7 @@ struct GenerationRecord: Sendable {
         case nil where isUnreadPlaylist: return Self.unreadLifetime
         case .media, nil:
             if let configured { return configured }
-            let isUnverifiable = fields[.eTag] == nil && fields[.lastModified] == nil
-            return isMedia && isUnverifiable && !isShared ? ReusePolicy.unverifiableLifetime : 0
+            return isMedia && isUnverifiable && !isUnframed && !isShared ? ReusePolicy.unverifiableLifetime : 0
         }
     }
 

@@ -68,6 +68,20 @@ extension Index {
         }
     }
 
+    /// Whether all of the entry of `key` is kept, by itself or with a title.
+    func isKept(_ key: CacheKey) throws(RepriseError) -> Bool {
+        let name = name(of: key)
+        return try read { database in
+            // What was stored a moment ago may have no entry yet.
+            try Bool.fetchOne(
+                database,
+                sql: """
+                    SELECT EXISTS (SELECT 1 FROM retention WHERE keyHash = ?1 AND kind <> 3)
+                    OR EXISTS (SELECT 1 FROM entry WHERE keyHash = ?1 AND retained = 1)
+                    """, arguments: [name]) ?? false
+        }
+    }
+
     /// SQL for whether `entry` is marked as retained, and is no longer.
     private static let isReleased = """
         (retained = 1 AND NOT \(isHeld)

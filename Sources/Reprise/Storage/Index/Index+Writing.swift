@@ -182,7 +182,7 @@ extension Index {
                 INSERT INTO entry (keyHash, generation, lastUsed, live, retained) VALUES (?1, ?2, ?3, ?4, 0)
                 ON CONFLICT (keyHash) DO UPDATE SET generation = excluded.generation, live = excluded.live
                 """,
-            arguments: [name, record.id, Double(record.responseTime), record.role?.isLive == true ? 1 : 0])
+            arguments: [name, record.id, Double(record.responseTime), record.isLive ? 1 : 0])
         var outcome = Membership.known
         for claim in record.claims {
             // It says that a playlist listed the file once, not that one still does.

@@ -29,6 +29,8 @@ struct RecordCodec: Sendable {
         var s: StreamRole.Recorded?
         /// The role of a playlist that it replaces and that was not looked at yet; missing otherwise.
         var o: StreamRole.Recorded?
+        /// 1 if only the end of the connection ends the body.
+        var e: Int?
     }
 
     /// The key and the URL of a retained resource.
@@ -87,7 +89,7 @@ struct RecordCodec: Sendable {
             l: record.completeLength, r: record.rangesSupported, h: record.finalHost,
             d: record.finalURL?.description, q: record.requestTime, p: record.responseTime,
             s: record.role?.recorded,
-            o: record.formerRole.flatMap { $0.kind == .playlist ? $0.recorded : nil })
+            o: record.formerRole.flatMap { $0.kind == .playlist ? $0.recorded : nil }, e: record.isUnframed ? 1 : nil)
         return try close(fields, salt: record.salt, context: Self.context(name, id: record.id))
     }
 
@@ -100,7 +102,8 @@ struct RecordCodec: Sendable {
         return GenerationRecord(
             id: id, key: CacheKey(fields.k), url: url, fields: headers, completeLength: fields.l,
             rangesSupported: fields.r, finalHost: fields.h, finalURL: fields.d.flatMap { try? ResourceURL($0) },
-            requestTime: fields.q, responseTime: fields.p, salt: salt, role: fields.s.flatMap { StreamRole($0) },
+            requestTime: fields.q, responseTime: fields.p, salt: salt, isUnframed: fields.e == 1,
+            role: fields.s.flatMap { StreamRole($0) },
             formerRole: fields.o.flatMap { StreamRole($0) })
     }
 

@@ -115,10 +115,12 @@ private struct Transfer: Sendable {
             let count: Int
             if bytes == 0 {
                 guard let first = try await self.first(of: read, telling: teller) else { break }
-                guard !WebPage.begins(first) else {
+                if let objection = StreamContent.title.objection(
+                    to: read.information, beginning: first, at: resource.url)
+                {
                     read.cancel()
                     if stored == 0 { await resource.drop() }
-                    throw WebPage.objection(at: resource.url)
+                    throw objection
                 }
                 isPlaylist = StreamText.begins(first)
                 try await sink?(first)

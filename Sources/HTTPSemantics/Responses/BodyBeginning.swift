@@ -1,0 +1,38 @@
+/// What the first bytes of a body show, whatever its media type says.
+package enum BodyBeginning: Sendable, Hashable {
+    /// Readable text, such as a sentence, a page or a playlist.
+    case text
+    /// A picture.
+    case picture
+    /// Anything else, such as a container of audio and video.
+    case binary
+
+    /// Number of bytes that are looked at.
+    package static let length = 512
+
+    /// Looks at the first bytes of a body; `nil` without any.
+    package init?(_ bytes: [UInt8]) {
+        let bytes = bytes.prefix(Self.length)
+        guard !bytes.isEmpty else { return nil }
+        if Self.pictures.contains(where: { bytes.starts(with: $0) }) {
+            self = .picture
+        } else {
+            self = Self.isText(bytes) ? .text : .binary
+        }
+    }
+
+    /// The signatures of PNG, GIF and JPEG.
+    private static let pictures: [[UInt8]] = [
+        [0x89, 0x50, 0x4E, 0x47], [0x47, 0x49, 0x46, 0x38], [0xFF, 0xD8, 0xFF],
+    ]
+
+    /// Whether they are UTF-8, or mostly ASCII, without the control characters that each container has, such as the
+    /// zeros of its lengths.
+    private static func isText(_ bytes: ArraySlice<UInt8>) -> Bool {
+        let isPrintable = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || (0x09...0x0D).contains($0) || $0 == 0x1B }
+        guard isPrintable else { return false }
+        // The last character may be cut.
+        return bytes.count { $0 >= 0x80 } < bytes.count / 4
+            || (0...3).contains { String(validating: bytes.dropLast($0), as: UTF8.self) != nil }
+    }
+}
