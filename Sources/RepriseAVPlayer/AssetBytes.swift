@@ -61,7 +61,7 @@ struct PassedResponse {
     /// Throws `originMisbehaved` for a response whose bytes are not the file's: a content coding, or an unexpected
     /// range.
     init(_ head: HTTPResponse) throws(RepriseError) {
-        if let coding = head.headerFields[.contentEncoding], coding.lowercased() != "identity" {
+        if head.headerFields.contentCoding != nil {
             throw RepriseError(
                 .originMisbehaved, "The origin compresses the file, so that no part of it can be asked for.")
         }

@@ -18,30 +18,29 @@ import Testing
         #expect(action(for: same, to: noRange) == .fill(whole(1000)))
     }
 
-    @Test("A 200 to a Range request is placed at byte 0 and says that ranges are ignored: RFC 9110 §14.2")
+    @Test("A 200 to a request for a part is placed at byte 0 and proves that ranges are ignored: RFC 9110 §14.2")
     func ignoredRange() {
         let same = response(200, [.contentLength: "1000", .eTag: "\"a\""])
         #expect(action(for: same) == .fill(whole(1000, ranges: false)))
         let other = response(200, [.contentLength: "1000", .eTag: "\"b\"", .acceptRanges: "bytes"])
         #expect(action(for: other) == .newGeneration(whole(1000, ranges: false), .validatorChanged))
-        #expect(
-            action(for: same, to: FetchRequest(range: .from(0))) == .fill(whole(1000, ranges: false)))
-    }
-
-    @Test("A 200 to a range that is the whole does not contradict Accept-Ranges: RFC 9110 §14.2, §14.3")
-    func wholeRange() {
-        let same = response(200, [.contentLength: "1000", .eTag: "\"a\"", .acceptRanges: "bytes"])
-        for range in [RangeSpec.from(0), .bounded(0..<1000), .suffix(1000)] {
-            #expect(action(for: same, to: FetchRequest(range: range)) == .fill(whole(1000, ranges: true)))
-        }
     }
 
     @Test(
-        "Without a Range, Accept-Ranges decides: RFC 9110 §14.3",
-        arguments: [("bytes", Bool?.some(true)), ("none", false), ("seconds", nil), ("", nil)])
-    func acceptRangesTells(value: String, expected: Bool?) {
+        "A 200 to a range that is the whole, or to a suffix, proves nothing: RFC 9110 §14.2",
+        arguments: [RangeSpec.from(0), .bounded(0..<1000), .suffix(1000), .suffix(10)], ["bytes", "none", nil])
+    func wholeRange(range: RangeSpec, acceptRanges: String?) {
+        var same = response(200, [.contentLength: "1000", .eTag: "\"a\""])
+        same.headerFields[.acceptRanges] = acceptRanges
+        #expect(action(for: same, to: FetchRequest(range: range)) == .fill(whole(1000)))
+    }
+
+    @Test(
+        "Accept-Ranges is no proof, and neither is its absence: RFC 9110 §14.3",
+        arguments: ["bytes", "none", "seconds", ""])
+    func acceptRangesTells(value: String) {
         let tagged = response(200, [.contentLength: "1000", .eTag: "\"a\"", .acceptRanges: value])
-        #expect(action(for: tagged, to: noRange) == .fill(whole(1000, ranges: expected)))
+        #expect(action(for: tagged, to: noRange) == .fill(whole(1000)))
     }
 
     @Test("A 200 after If-Range means that the validator changed: RFC 9110 §13.1.5")
@@ -53,11 +52,14 @@ import Testing
         #expect(action(for: silent, to: conditional) == .newGeneration(whole(1000), .noStrongValidator))
     }
 
-    @Test("A 200 after If-Range under the same tag is an origin that ignores ranges: RFC 9110 §14.2")
+    @Test("A 200 after If-Range under the same tag did not understand the condition: RFC 9110 §13.1.5")
     func afterIfRangeUnchanged() {
         let conditional = FetchRequest(range: .bounded(100..<200), sentIfRange: true)
         let same = response(200, [.contentLength: "1000", .eTag: "\"a\""])
-        #expect(action(for: same, to: conditional) == .fill(whole(1000, ranges: false)))
+        #expect(action(for: same, to: conditional) == .retryWithoutIfRange)
+        #expect(
+            action(for: same, to: FetchRequest(range: .from(0), sentIfRange: true)) == .fill(whole(1000)),
+            "it is what was requested")
     }
 
     @Test("Another length begins a generation: RFC 9110 §15.3.7.3")
@@ -123,9 +125,33 @@ import Testing
         #expect(action(for: plain, to: noRange, stored: storedUnvalidated, policy: .immutable) == .fill(whole(1000)))
     }
 
-    @Test("Content-Range in a 200 means nothing: RFC 9110 §14.4")
-    func contentRangeIsIgnored() {
-        let odd = response(200, [.contentLength: "1000", .eTag: "\"a\"", .contentRange: "bytes 100-199/5"])
+    @Test(
+        "An invalid Content-Range in a 200, or one that fits the whole, means nothing: RFC 9110 §14.4",
+        arguments: ["bytes 100-199/5", "bytes */1000", "bytes 0-999/1000", "bytes 100-199/1000", "x"])
+    func contentRangeIsIgnored(value: String) {
+        let odd = response(200, [.contentLength: "1000", .eTag: "\"a\"", .contentRange: value])
         #expect(action(for: odd, to: noRange) == .fill(whole(1000)))
+        #expect(action(for: odd, to: FetchRequest(range: .from(0))) == .fill(whole(1000)))
+    }
+
+    @Test("A 200 that says that it is a part has no known place, and is not stored: RFC 9110 §14.4")
+    func partWithoutItsStatus() {
+        func odd(_ length: String?, _ value: String) -> HTTPResponse {
+            var fields: HTTPFields = [.contentRange: value, .eTag: "\"a\""]
+            fields[length == nil ? .transferEncoding : .contentLength] = length ?? "chunked"
+            return response(200, fields)
+        }
+        for stored in [storedVideo, nil] {
+            // The body is the part, but no range was requested.
+            #expect(
+                action(for: odd("100", "bytes 500-599/1000"), to: noRange, stored: stored)
+                    == .passThrough(.contradictoryRange))
+            // Neither as long as the part nor as the whole, or of unknown length.
+            for response in [
+                odd("99", "bytes 100-199/1000"), odd(nil, "bytes 100-199/1000"), odd("100", "bytes 100-199/*"),
+            ] {
+                #expect(action(for: response, stored: stored) == .passThrough(.contradictoryRange))
+            }
+        }
     }
 }

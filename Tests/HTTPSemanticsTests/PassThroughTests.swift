@@ -12,7 +12,9 @@ import Testing
         return response(200, fields)
     }
 
-    @Test("Coded content is passed through: RFC 9110 §8.4", arguments: ["gzip", "br", "identity, gzip", "x y", "GZIP"])
+    @Test(
+        "Coded content is passed through: RFC 9110 §8.4",
+        arguments: ["gzip", "br", "identity, gzip", "aws-chunked,gzip", "x y", "GZIP", "utf-8", "binary"])
     func codedContent(value: String) {
         #expect(action(for: full([.contentEncoding: value]), to: noRange) == .passThrough(.contentEncoding))
         #expect(
@@ -29,7 +31,9 @@ import Testing
         #expect(action(for: partial("bytes 100-199/1000", text), stored: nil) == .passThrough(.contentEncoding))
     }
 
-    @Test("The coding identity counts as none: RFC 9110 §8.4.1", arguments: ["identity", "Identity", ""])
+    @Test(
+        "Codings that change nothing count as none, and empty elements don't count: RFC 9110 §8.4.1, §5.6.1.2",
+        arguments: ["identity", "Identity", "", "none", "None", "aws-chunked", "identity,", " , none\t,aws-chunked"])
     func identityIsNoCoding(value: String) {
         #expect(action(for: full([.contentEncoding: value, .eTag: "\"a\""]), to: noRange) == .fill(whole(1000)))
     }

@@ -63,8 +63,11 @@ import Testing
         if let age = answer.head.fields["age"], answer.head.status < 300 {
             #expect(Int64(age).map { (0...CacheControl.longestTime).contains($0) } == true, "\(comment): Age \(age)")
         }
+        // A response that contradicts itself is passed on as it came, up to the length that it declares.
+        let isPassedOn = answer.head.fields["cache-status"]?.contains("fwd=bypass") == true
+        if isPassedOn, answer.head.fields["content-length"] == nil { return }
         #expect(!contains(answer.body, HostileResponse.poison), "\(comment): surplus reached the client")
-        guard answer.head.fields["transfer-encoding"] == nil, answer.head.status < 300 else { return }
+        guard answer.head.fields["transfer-encoding"] == nil, answer.head.status < 300, !isPassedOn else { return }
         var start: Int64 = 0
         if answer.head.status == 206 {
             guard let field = answer.head.fields["content-range"] else {

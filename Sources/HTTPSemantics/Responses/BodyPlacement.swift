@@ -6,7 +6,9 @@ public struct BodyPlacement: Sendable, Hashable {
     public var end: Int64?
     /// Complete length of the representation, from this response or from the generation that it continues.
     public var completeLength: Int64?
-    /// Whether the origin supports range requests, as far as this response shows; `nil` if unknown.
+    /// Whether the origin supports range requests, if this response proves it; `nil` if it proves nothing.
+    ///
+    /// A 206 proves that it does, and a 200 to a request for a part without If-Range that it does not.
     public var rangesSupported: Bool?
 
     /// Creates a placement.

@@ -1,6 +1,6 @@
 /// Why a usable response must not be stored.
 public enum PassThroughReason: Sendable, Hashable {
-    /// Content-Encoding other than `identity`: offsets would count encoded bytes (RFC 9110 §8.4).
+    /// Content-Encoding with a coding that changes the bytes: offsets would count encoded bytes (RFC 9110 §8.4).
     case contentEncoding
     /// `Vary: *` (RFC 9111 §4.1).
     case varyAny
@@ -25,6 +25,8 @@ public enum PassThroughReason: Sendable, Hashable {
     case unexpectedNotice
     /// No bytes with status 200 where media was expected, and nothing that shows that the file is empty.
     case emptyBody
+    /// A 200 whose Content-Range says that it is a part, or a part that doesn't say correctly which one it is.
+    case contradictoryRange
     /// A successful status other than 200 and 206.
     case unexpectedStatus
 

@@ -21,12 +21,14 @@ struct ResponseValidation {
         }
         let change = change(completeLength: length, confirmed: false)
         if change != nil, replacesByLess(length: length) { return .passThrough(.unexpectedNotice) }
+        if change == nil, isIfRangeMisunderstood(completeLength: length) { return .retryWithoutIfRange }
+        if isPartByItsContentRange(length: length) { return .passThrough(.contradictoryRange) }
         if let reason = passThroughReason(continues: change == nil) { return .passThrough(reason) }
         if length == 0, isOfMedia, !isEmptyFile { return .passThrough(.emptyBody) }
         if isLive(length: length) { return .passThrough(.live) }
         var placement = BodyPlacement(
             start: 0, end: length, completeLength: length,
-            rangesSupported: rangesSupported(completeLength: length, continues: change == nil))
+            rangesSupported: isPartRefused(completeLength: length) ? false : nil)
         if let change { return .newGeneration(placement, change) }
         placement.completeLength = length ?? generation?.completeLength
         return .fill(placement)
@@ -107,23 +109,47 @@ struct ResponseValidation {
         return range.lowerBound == start || range.contains(start) && (continues || generation == nil)
     }
 
-    /// A 200 response to a Range request means that ranges are ignored, unless If-Range caused it or the whole was
-    /// requested.
-    private func rangesSupported(completeLength: Int64?, continues: Bool) -> Bool? {
-        let declared = fields[.acceptRanges].flatMap { AcceptRanges($0)?.supportsBytes }
-        guard let asked = request.range else { return declared }
-        if request.sentIfRange && !continues { return declared }
-        let isWhole = asked == .from(0) || completeLength.map { asked.resolve(completeLength: $0) == 0..<$0 } == true
-        return isWhole && declared == true
+    /// Whether less than the whole was requested, so that a 200 is no answer to the range.
+    ///
+    /// A suffix proves nothing: servers that send other ranges ignore it.
+    private func wantsPart(completeLength: Int64?) -> Bool {
+        switch request.range {
+        case nil, .suffix: false
+        case let asked?:
+            asked != .from(0) && completeLength.map { asked.resolve(completeLength: $0) != 0..<$0 } != false
+        }
+    }
+
+    /// Whether a 200 proves that the origin ignores ranges (RFC 9110 §14.2).
+    ///
+    /// Under If-Range it doesn't, and what Accept-Ranges says is no proof either way.
+    private func isPartRefused(completeLength: Int64?) -> Bool {
+        !request.sentIfRange && wantsPart(completeLength: completeLength)
+    }
+
+    /// Whether the origin sent the whole although the condition holds (RFC 9110 §13.1.5): it may send the part to a
+    /// request without If-Range.
+    private func isIfRangeMisunderstood(completeLength: Int64?) -> Bool {
+        request.sentIfRange && wantsPart(completeLength: completeLength)
+    }
+
+    /// Whether Content-Range contradicts that a 200 is the whole; its position in the file is unknown then.
+    ///
+    /// The field has no meaning in a 200 (RFC 9110 §14.4), but programs that forget the status send parts with it.
+    private func isPartByItsContentRange(length: Int64?) -> Bool {
+        guard let value = fields[.contentRange], case .satisfied(let range, let complete) = ContentRange(value) else {
+            return false
+        }
+        // A body as long as the whole is the whole, whatever the field says.
+        if let complete, length == complete || length == nil && range == 0..<complete { return false }
+        return request.range != nil || length == range.upperBound - range.lowerBound
     }
 
     /// Why the body must not be stored; a page or JSON may be if the validator proves that it always was the content.
     private func passThroughReason(continues: Bool) -> PassThroughReason? {
         // Most pages that ask for a log-in forbid storing, which says nothing about the stored response.
         if generation != nil, isUnexpectedNotice(continues: continues) { return .unexpectedNotice }
-        if fields[values: .contentEncoding].contains(where: { !isIdentity($0) }), !isCodedText {
-            return .contentEncoding
-        }
+        if fields.contentCoding != nil, !isCodedText { return .contentEncoding }
         guard let vary = Vary(fields) else { return .varyAny }
         if fields.contains(where: { $0.name.canonicalName == "icy-metaint" }) { return .icyMetadata }
         let control = CacheControl(fields, isShared: storage.isShared)
@@ -201,10 +227,5 @@ struct ResponseValidation {
         let now = fields[.date].flatMap { HTTPDate($0) } ?? HTTPDate(secondsSince1970: 0)
         let freshness = Freshness(fields, requestTime: now, responseTime: now, isShared: storage.isShared)
         return freshness.requiresValidation || freshness.hasExplicitLifetime && freshness.lifetime == 0
-    }
-
-    private func isIdentity(_ coding: String) -> Bool {
-        guard var scanner = FieldScanner(coding) else { return false }
-        return scanner.list { $0.token()?.lowercased() == "identity" }
     }
 }

@@ -43,10 +43,24 @@ struct FileDownload: Sendable {
         return file
     }
 
-    /// Whether the origin is known to ignore ranges, so that each byte costs all bytes before it.
+    /// Whether each byte costs all bytes before it: the origin is known to ignore ranges, or nothing can be joined to
+    /// the stored response.
     var comesInOrder: Bool {
-        let generation = try? engine.resource(key).liveGeneration(for: request)
-        return generation?.ask { $0.schedule.rangesSupported } == false
+        guard let generation = try? engine.resource(key).liveGeneration(for: request) else { return false }
+        return generation.ask { $0.schedule.rangesSupported } == false || !generation.isJoinable
+    }
+
+    /// A read of the whole, whose response is kept for further reads, if nothing can be joined to the part that `read`
+    /// brings; `nil` otherwise.
+    ///
+    /// Reads all of `read` in this case, because no other response replaces one that a reader takes.
+    func whole(insteadOf read: MediaRead) async throws -> MediaRead? {
+        guard let generation = try engine.resource(key).liveGeneration(for: request), !generation.isJoinable,
+            generation.ask({ $0.schedule.rangesSupported }) == true, !generation.isStored(nil)
+        else { return nil }
+        while try await next(of: read) != nil {}
+        read.cancel()
+        return try await withoutRanges(.keep).open(nil)
     }
 
     /// What was read.
@@ -95,7 +109,10 @@ struct FileDownload: Sendable {
         let spans = Array(ranges?.closingHoles(upTo: Self.longestHole) ?? [])
         // All come with one response where the origin ignores ranges.
         let first = spans.count > 1 ? withoutRanges(.keep) : self
-        let read = try await first.open(spans.first.map { .bounded($0) }, storesOnlyWhole: ranges == nil)
+        var read = try await first.open(spans.first.map { .bounded($0) }, storesOnlyWhole: ranges == nil)
+        let whole = spans.count > 1 ? try await whole(insteadOf: read) : nil
+        defer { whole?.cancel() }
+        if whole != nil { read = try await first.open(.bounded(spans[0])) }
         defer { read.cancel() }
         if read.isOfEmptyFile { return Fetched(information: read.information, bytes: []) }
         began(read.storedBefore)
@@ -109,7 +126,7 @@ struct FileDownload: Sendable {
             arrived(count)
         }
         for span in spans.dropFirst() where span.lowerBound < read.information.completeLength ?? .max {
-            try await fetch(span, of: read.information.generation) { count in
+            try await first.fetch(span, of: read.information.generation) { count in
                 isFetched = true
                 arrived(count)
             }

@@ -29,6 +29,8 @@ final class Engine: Sendable {
     let splicing: SplicingHosts
     /// The hosts that cannot be reached at present.
     let awayHosts: AwayHosts
+    /// How hosts want to be asked for ranges.
+    let rangeHabits: RangeHabits
     let progress = ProgressBoard()
     /// The origin, if it transfers in the background.
     let background: (any BackgroundOrigin)?
@@ -66,6 +68,7 @@ final class Engine: Sendable {
         self.reporter = reporter
         splicing = SplicingHosts(store, clock: configuration.clock)
         awayHosts = AwayHosts(clock: configuration.clock)
+        rangeHabits = RangeHabits(clock: configuration.clock)
         precedence = Precedence(clock: configuration.clock)
         self.pace = pace ?? DownloadPace(rate: configuration.downloadRate, clock: configuration.clock)
         authorizer = configuration.authorize.map { Authorizer($0) }
@@ -267,6 +270,7 @@ final class Engine: Sendable {
         let start = configuration.clock.elapsed()
         var response = try await sendAuthorized(&request, countedTo: authority)
         response.asked = request
+        response.head.repair(askedFor: range, now: HTTPDate(secondsSince1970: clock.moment.date))
         response.dropForeignCookies(askedAt: request.url)
         if response.onStored == nil { timings.noteFirstByte(configuration.clock.elapsed() - start, from: authority) }
         return (response, requestTime)

@@ -47,9 +47,10 @@ struct FetchRun: Sendable {
         }
         let range = generation.rest(of: id) ?? 0..<0
         engine.reporter.tell(.fetchStarted(generation.key, range: range))
+        var (reached, isStuck) = (range.lowerBound, false)
         while true {
             do {
-                let outcome = try await attempt(response, with: &writer)
+                let outcome = try await attempt(response, isStuck: isStuck, with: &writer)
                 finish(&writer)
                 switch outcome {
                 case .done(let reachedEnd): end(writer, reachedEnd: reachedEnd, failure: nil)
@@ -68,8 +69,11 @@ struct FetchRun: Sendable {
                     return
                 }
                 // What comes a second time is no progress.
-                let progress = generation.position(of: id).map { max(0, $0 - range.lowerBound) } ?? 0
-                guard let error, !Task.isCancelled,
+                let position = generation.position(of: id) ?? range.lowerBound
+                let progress = max(0, position - range.lowerBound)
+                (reached, isStuck) = (position, error?.code == .originBodyTruncated && position == reached)
+                // What nothing can be joined to is not resumed: a new response could not go on with it.
+                guard let error, !Task.isCancelled, generation.isJoinable,
                     let delay = budget.delay(after: error, bytes: progress, at: clock.elapsed())
                 else {
                     end(writer, reachedEnd: false, failure: generation.isCancelled(id) ? nil : error)
@@ -94,7 +98,10 @@ struct FetchRun: Sendable {
         engine.reporter.tell(.fetchEnded(generation.key, bytes: writer.received, error: failure))
     }
 
-    private func attempt(_ ready: FetchResponse?, with writer: inout ChunkWriter) async throws -> Outcome {
+    /// With `isStuck`, the same request for a range brought nothing more: another form may.
+    private func attempt(
+        _ ready: FetchResponse?, isStuck: Bool, with writer: inout ChunkWriter
+    ) async throws -> Outcome {
         if let ready { return try await drain(ready, with: &writer) }
         await engine.waitForTurn(interest, at: generation.url.authority)
         generation.noteProgress(of: id)
@@ -102,23 +109,31 @@ struct FetchRun: Sendable {
         let record = generation.record
         var request = engine.impersonal(generation.request(for: id) ?? request, stored: record.fields)
         request.errand?.hole = record.completeLength.map { range.lowerBound..<min(range.upperBound, $0) }
-        let isRest = range.upperBound == .max || range.upperBound == record.completeLength
-        let spec: RangeSpec? =
-            record.rangesSupported == false ? nil : isRest ? .from(range.lowerBound) : .bounded(range)
-        let ifRange = spec == nil ? nil : record.identity.validators.ifRangeValue
+        let forms =
+            record.rangesSupported == false
+            ? RangeForms(only: nil)
+            : RangeForms(
+                range, within: generation.ask { $0.schedule.bound(of: id) }, completeLength: record.completeLength,
+                needsOpenEnd: isStuck || engine.rangeHabits.has(.needsOpenEnds, at: generation.url.authority))
+        // As long as it is unknown whether ranges work, a 200 shall have no other cause.
+        let ifRange = record.rangesSupported == true ? record.identity.validators.ifRangeValue : nil
         let question = LiveGeneration.Question(
-            request: request, range: spec, ifRange: ifRange, storage: engine.storage(for: request), interest: interest,
-            fetch: id)
+            request: request, forms: forms, ifRange: ifRange, storage: engine.storage(for: request),
+            interest: interest, fetch: id)
         let answer = try await generation.answer(to: question)
         let response = answer.response
         // Canceled while the request was under way: what has arrived already is stored all the same.
         if !generation.attach(response.body, to: id) { response.body.cancel() }
-        if case .fill(let placement) = answer.action {
+        if case .fill(var placement) = answer.action {
+            // The origin failed at each form of the range.
+            if question.range != nil, answer.range == nil { placement.rangesSupported = false }
             generation.learn(placement)
             // The newest response's fields stand for all parts that were joined (RFC 9111 §3.4).
             generation.freshen(response.head.headerFields, requestTime: answer.requestTime, by: request)
             generation.noteSuccess()
-            if spec != nil, placement.rangesSupported == false, !generation.takeWhole(id, to: placement.end) {
+            if placement.rangesSupported == true {
+                generation.takeOver(id, isFirstProof: record.rangesSupported != true)
+            } else if placement.rangesSupported == false, !generation.takeWhole(id, to: placement.end) {
                 response.body.cancel()
                 return .done(reachedEnd: false)
             }
@@ -158,6 +173,7 @@ struct FetchRun: Sendable {
         case .passThrough(.emptyBody):
             return .over(
                 RepriseError(.originMisbehaved, "The origin sent nothing in place of \(generation.url.redacted)."))
+        case .passThrough(.contradictoryRange): return .over(.unusable(action))
         case .passThrough(let reason) where isOfAnother(response, than: question.sent):
             // Readers get no byte of it, and the next read asks for it.
             return doubt("The origin has another file. \(reason.words)")

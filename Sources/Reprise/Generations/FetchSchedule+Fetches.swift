@@ -12,6 +12,16 @@ extension FetchSchedule {
         return id
     }
 
+    /// How far the request of a fetch may reach: as far as the range of a reader that waits for it, or of its owner.
+    func bound(of id: FetchID) -> RangeForms.Bound {
+        let owner = fetches[id]?.owner
+        let concerned = readers.filter { $0.key == owner || $0.value.waitingOn == id }.values
+        guard !concerned.isEmpty, concerned.allSatisfy({ $0.isBounded && $0.demand == .playing }),
+            let end = concerned.compactMap(\.end).max()
+        else { return .open }
+        return .player(end)
+    }
+
     /// The response to the fetch's request is here.
     mutating func responseArrived(_ id: FetchID) { fetches[id]?.hasResponse = true }
 
@@ -20,16 +30,20 @@ extension FetchSchedule {
 
     /// The response to the fetch's request is the whole, which ends at `end`, in place of a range.
     ///
-    /// False if no reader wants the range at that price. Where one keeps the response, all of it is stored that comes
-    /// before and behind the range, so that no other request has to bring it.
+    /// All of it is stored for all readers, also what comes before and behind the range, but for what other responses
+    /// bring. False if it is of no use: no reader wants the range at that price, or a response is under way that brings
+    /// the same bytes and more.
     mutating func takeWhole(_ id: FetchID, to end: Int64?) -> Bool {
         let waiting = readers.values.filter { $0.waitingOn == id }
         if !waiting.isEmpty, waiting.allSatisfy({ $0.rangeFallback == .fail }) { return false }
-        // Not over what another one is about to write.
-        if fetches.count == 1, readers.values.contains(where: { $0.rangeFallback == .keep }) {
-            fetches[id]?.cursor = 0
-            fetches[id]?.limit = end
-        }
+        guard let position = fetches[id]?.cursor else { return false }
+        let others = fetches.filter { $0.key != id && $0.value.hasResponse }
+        // What arrives of the ones that end would not be all of it.
+        for (other, fetch) in others where fetch.phase == .ending { fetches[other]?.limit = fetch.cursor }
+        let running = others.values.filter { $0.phase != .ending }
+        guard !running.contains(where: { $0.covers(position) }) else { return false }
+        fetches[id]?.cursor = running.filter { $0.cursor <= position }.compactMap(\.limit).max() ?? 0
+        fetches[id]?.limit = running.map(\.cursor).filter { $0 > position }.min() ?? end
         return true
     }
 

@@ -3,12 +3,13 @@ import ByteRanges
 /// Readers: who begins, what each gets next, which fetch it waits for.
 extension FetchSchedule {
     mutating func addReader(
-        _ start: Int64, to end: Int64?, demand: Demand = .playing, rangeFallback: RangeFallback = .wait
+        _ start: Int64, to end: Int64?, demand: Demand = .playing, rangeFallback: RangeFallback = .wait,
+        isBounded: Bool = false
     ) -> ReaderID {
         let id = ReaderID(number: makeNumber())
         readers[id] = Reader(
-            start: start, end: end, demand: demand, rangeFallback: rangeFallback, consumed: start, delivered: start,
-            stored: stored)
+            start: start, end: end, demand: demand, rangeFallback: rangeFallback, isBounded: isBounded,
+            consumed: start, delivered: start, stored: stored)
         return id
     }
 
@@ -109,12 +110,13 @@ extension FetchSchedule {
             start: start, cursor: start, limit: upper, owner: id, demand: readers[id]?.demand)
         readers[id]?.waitingOn = fetchID
         readers[id]?.readsAhead = true
-        effects += cancelUnwanted(except: fetchID)
+        // If it is unknown whether ranges work, the response may be the whole, which others are bringing already.
+        if rangesSupported == true { effects += cancelUnwanted(except: fetchID) }
         return effects
     }
 
     /// The turn of a fetch to send its request has come: it takes over what follows its next byte from the fetches
-    /// before it.
+    /// before it, if ranges are known to work.
     ///
     /// False if the request is not needed: while it waited for its turn, another response has brought that byte, or has
     /// come near. Its readers look again when the fetch ends. A request that is never sent takes over nothing.
@@ -128,8 +130,21 @@ extension FetchSchedule {
                 && isWorthWaiting(for: other, at: position, joinDistance: joinDistance)
         }
         guard !isComing else { return false }
-        for other in others.keys { fetches[other]?.limit = position }
+        if rangesSupported == true { cutOthers(at: position, except: id) }
         return true
+    }
+
+    /// The response of a fetch is a part: it takes over what follows its next byte from the fetches before it.
+    ///
+    /// With `isFirstProof`, it was unknown until now whether ranges work, and the fetches that no reader wants end.
+    mutating func takeOver(_ id: FetchID, isFirstProof: Bool) -> [Effect] {
+        guard let fetch = fetches[id], fetch.phase != .ending else { return [] }
+        cutOthers(at: fetch.cursor, except: id)
+        return isFirstProof ? cancelUnwanted(except: id) : []
+    }
+
+    private mutating func cutOthers(at position: Int64, except id: FetchID) {
+        for (other, fetch) in fetches where other != id && fetch.covers(position) { fetches[other]?.limit = position }
     }
 
     /// What was canceled before its response came brings nothing more.

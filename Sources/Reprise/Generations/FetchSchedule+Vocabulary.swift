@@ -13,6 +13,8 @@ extension FetchSchedule {
         /// What the reader wants the bytes for.
         let demand: Demand
         let rangeFallback: RangeFallback
+        /// Whether its range had an end of its own, which requests for a player must not pass.
+        var isBounded = false
         /// Everything before this offset is consumed: the caller came back for more.
         var consumed: Int64
         /// Everything before this offset is delivered.

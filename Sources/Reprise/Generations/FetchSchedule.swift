@@ -116,11 +116,15 @@ struct FetchSchedule: Sendable {
     /// Tries the disk again.
     mutating func reopenStore() { isStoreClosed = false }
 
-    /// A response told the length or whether ranges work.
+    /// A response told the length, or proved whether ranges work.
     mutating func learn(completeLength length: Int64?, rangesSupported supported: Bool?) {
         completeLength = completeLength ?? length
         rangesSupported = supported ?? rangesSupported
     }
+
+    /// The origin sent the whole in place of a part some time ago, which proves nothing now: the next hole is requested
+    /// as a range again.
+    mutating func forgetRefusedRanges() { if rangesSupported == false { rangesSupported = nil } }
 
     /// The request of a fetch was refused because the representation ends before it, at `length`; false if what is
     /// known contradicts that.

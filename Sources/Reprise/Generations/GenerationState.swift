@@ -29,6 +29,11 @@ struct GenerationState: Sendable {
     /// The request to send for each reader if the origin has to be asked.
     private var requests: [ReaderID: OriginRequest] = [:]
     private var parkedReaders: [ReaderID: Parked] = [:]
+    /// When a response last proved whether ranges work, by the monotonic clock.
+    private var rangesLearned = Duration.zero
+    /// How long an origin that sent the whole in place of a part counts as one without ranges: many send parts once
+    /// they have the file themselves.
+    private static let memoryOfRefusedRanges = Duration.seconds(60)
     /// Whether its entry was removed, so that nothing is recorded.
     var isRemoved = false
     /// Whether the index has a record of it.
@@ -47,8 +52,9 @@ struct GenerationState: Sendable {
 
     init(
         schedule: FetchSchedule, response: StoredResponse, origin: OriginHealth,
-        evidence: SplicingEvidence = SplicingEvidence()
+        evidence: SplicingEvidence = SplicingEvidence(), at elapsed: Duration = .zero
     ) {
+        rangesLearned = elapsed
         self.schedule = schedule
         self.response = response
         self.origin = origin
@@ -60,9 +66,13 @@ struct GenerationState: Sendable {
         response.record(completeLength: schedule.completeLength, rangesSupported: schedule.rangesSupported)
     }
 
-    /// The metadata with the schedule's latest length and range support.
-    mutating func information() -> ContentInformation {
-        response.information(completeLength: schedule.completeLength, rangesSupported: schedule.rangesSupported)
+    /// The metadata with the schedule's latest length and range support; `policy` says what may be joined.
+    mutating func information(_ policy: GenerationPolicy) -> ContentInformation {
+        var information = response.information(
+            completeLength: schedule.completeLength, rangesSupported: schedule.rangesSupported)
+        information.servesRanges =
+            schedule.rangesSupported == true || response.isJoinable(policy) || schedule.isStored(nil)
+        return information
     }
 
     // MARK: - The target of a redirect
@@ -151,42 +161,49 @@ struct GenerationState: Sendable {
     ) throws(RepriseError) -> OpenedReader? {
         // A new play asks the first URL again.
         if !isPlayed(at: elapsed) { target.forget() }
+        if elapsed - rangesLearned >= Self.memoryOfRefusedRanges { schedule.forgetRefusedRanges() }
         let length = schedule.completeLength
         guard let extent = ReadExtent(spec, completeLength: length) else {
             throw ReadExtent.notSatisfiable(length ?? 0)
         }
         let range = extent.start..<max(extent.start, extent.end ?? length ?? .max)
         // Without asking for a representation that might be another one.
-        guard response.isJoinable(policy) || schedule.willHave(range, joinDistance: joinDistance) else { return nil }
+        let distance = request.rangeFallback == .keep ? .max : joinDistance
+        guard response.isJoinable(policy) || schedule.willHave(range, joinDistance: distance) else { return nil }
         let stored = schedule.stored
         // A hole of a stale generation is asked for: its play goes on once the answer confirms it.
         if stored.contains(extent.start) || response.isInPlay(at: elapsed) { response.noteUse(at: elapsed) }
-        let id = addReader(extent, for: request)
+        let id = addReader(extent, of: spec, for: request)
         let holes = length == nil && extent.end == nil ? 1 : stored.holes(in: range).count
         let anyStored = !stored.spans(in: range).isEmpty
         return OpenedReader(
-            id: id, start: extent.start, end: extent.end ?? length, information: information(),
+            id: id, start: extent.start, end: extent.end ?? length, information: information(policy),
             disposition: holes == 0 ? .hit : anyStored ? .partial : .miss,
             isCollapsed: holes > 0 && schedule.fetches.values.contains { $0.covers(extent.start) })
     }
 
     /// Takes in the fetch that began this generation, and its first reader unless `spec` is unsatisfiable.
     mutating func adopt(
-        _ placement: BodyPlacement, for spec: RangeSpec?, of request: OriginRequest
+        _ placement: BodyPlacement, for spec: RangeSpec?, of request: OriginRequest, policy: GenerationPolicy
     ) -> (reader: OpenedReader?, fetch: FetchID) {
         response.noteDemand(request.demand)
         let extent = ReadExtent(spec, completeLength: schedule.completeLength)
         let opened = extent.map { extent in
             OpenedReader(
-                id: addReader(extent, for: request), start: extent.start, end: extent.end ?? schedule.completeLength,
-                information: information(), disposition: .unknown, isCollapsed: false)
+                id: addReader(extent, of: spec, for: request), start: extent.start,
+                end: extent.end ?? schedule.completeLength, information: information(policy), disposition: .unknown,
+                isCollapsed: false)
         }
         return (opened, schedule.adoptFetch(start: placement.start, limit: placement.end, owner: opened?.id))
     }
 
-    private mutating func addReader(_ extent: ReadExtent, for request: OriginRequest) -> ReaderID {
+    private mutating func addReader(
+        _ extent: ReadExtent, of spec: RangeSpec?, for request: OriginRequest
+    ) -> ReaderID {
+        let isBounded = if case .bounded? = spec { true } else { false }
         let id = schedule.addReader(
-            extent.start, to: extent.end, demand: request.demand, rangeFallback: request.rangeFallback)
+            extent.start, to: extent.end, demand: request.demand, rangeFallback: request.rangeFallback,
+            isBounded: isBounded)
         requests[id] = request
         return id
     }
@@ -288,6 +305,12 @@ struct GenerationState: Sendable {
     }
 
     // MARK: - Fetches
+
+    /// A response of the origin told this about the representation.
+    mutating func learn(_ placement: BodyPlacement, at elapsed: Duration) {
+        schedule.learn(completeLength: placement.completeLength, rangesSupported: placement.rangesSupported)
+        if placement.rangesSupported != nil { rangesLearned = elapsed }
+    }
 
     /// Whether a request for the rest of a fetch surely continues this generation.
     func canGoOn(_ policy: GenerationPolicy) -> Bool {

@@ -5,14 +5,29 @@ extension LiveGeneration {
     /// A question about missing bytes.
     struct Question: Sendable {
         let request: OriginRequest
-        let range: RangeSpec?
-        let ifRange: String?
+        var forms: RangeForms
+        var ifRange: String?
         let storage: StoragePolicy
         let interest: RequestInterest
         /// The fetch that it is for, if it is for one.
         var fetch: FetchID?
 
+        var range: RangeSpec? { forms.current }
         var sent: FetchRequest { FetchRequest(range: range, sentIfRange: ifRange != nil) }
+
+        /// The question to ask in place of this one after `answer`; `nil` if that answers it.
+        func following(_ answer: Answer) -> Question? {
+            var next = self
+            switch answer.action {
+            case .retryWithoutIfRange: next.ifRange = nil
+            case let action where action.isFaultOfForm(status: answer.response.head.status.code):
+                guard next.forms.advance() else { return nil }
+                // The whole needs no condition.
+                if next.range == nil { next.ifRange = nil }
+            default: return nil
+            }
+            return next
+        }
     }
 
     /// A response, and what it means for this generation.
@@ -20,11 +35,39 @@ extension LiveGeneration {
         let response: OriginResponse
         let requestTime: Int64
         let action: ResponseAction
+        /// The range that was requested in the end; `nil` for the whole.
+        var range: RangeSpec?
+    }
+
+    /// Asks `question`, and again in another form if the origin fails at this one; remembers which one its host needs.
+    func answer(to question: Question) async throws -> Answer {
+        var asked = question
+        let host = url.authority
+        if engine.rangeHabits.has(.ignoresIfRange, at: host) { asked.ifRange = nil }
+        let usesIfRange = asked.ifRange != nil
+        while true {
+            var answer = try await ask(asked)
+            guard let next = asked.following(answer) else {
+                if case .fill = answer.action, answer.response.head.status == .partialContent {
+                    if usesIfRange, asked.ifRange == nil { note(.ignoresIfRange) }
+                    if asked.forms != question.forms { note(.needsOpenEnds) }
+                }
+                answer.range = asked.range
+                return answer
+            }
+            answer.response.body.cancel()
+            asked = next
+        }
+    }
+
+    private func note(_ habit: RangeHabits.Habit) {
+        engine.rangeHabits.note(habit, at: url.authority)
+        engine.reporter.remark(habit.words, about: key, at: url.authority)
     }
 
     /// Asks `question` when its turn has come: at most once where the play's redirect led, and at most once at the
     /// first URL.
-    func answer(to question: Question) async throws -> Answer {
+    private func ask(_ question: Question) async throws -> Answer {
         let answer = try await send(question)
         var response = answer.response
         let action = try await Replacement(generation: self).judge(&response, answer.action)

@@ -18,6 +18,12 @@ extension LiveGeneration {
         return ask { $0.isSuperseded(at: now, in: play) }
     }
 
+    /// Whether another response may continue it.
+    var isJoinable: Bool {
+        let policy = generationPolicy
+        return ask { $0.response.isJoinable(policy) }
+    }
+
     /// Whether the index has a record of it.
     var isRecorded: Bool { ask { $0.isRecorded } }
 

@@ -47,7 +47,7 @@ final class LiveGeneration: Sendable {
         state = StateMachine(
             GenerationState(
                 schedule: schedule, response: response, origin: OriginHealth(url: record.url, policy: policy),
-                evidence: evidence))
+                evidence: evidence, at: engine.clock.elapsed()))
         settleSplicing()
     }
 
@@ -61,10 +61,10 @@ final class LiveGeneration: Sendable {
     func ask<Answer>(_ question: (borrowing GenerationState) -> Answer) -> Answer { state.withLock { question($0) } }
 
     /// The metadata with the latest length and range support.
-    var information: ContentInformation { state.withLock { $0.information() } }
+    var information: ContentInformation { state.withLock { $0.information(generationPolicy) } }
     /// The metadata and the stored bytes, at one moment.
     var content: (information: ContentInformation, ranges: ByteRangeSet) {
-        state.withLock { ($0.information(), $0.schedule.stored) }
+        state.withLock { ($0.information(generationPolicy), $0.schedule.stored) }
     }
 
     // MARK: - Changes
@@ -140,7 +140,7 @@ final class LiveGeneration: Sendable {
         let opened = updateAndLeave { state, _, outbox in
             state.target.found(response.response)
             state.settleAhead(at: date)
-            let (opened, fetch) = state.adopt(placement, for: spec, of: request)
+            let (opened, fetch) = state.adopt(placement, for: spec, of: request, policy: generationPolicy)
             state.start(
                 fetch, response: response, interest: interest, with: self, at: awake, leaving: &outbox)
             return opened
@@ -223,7 +223,7 @@ final class LiveGeneration: Sendable {
             let first = range.lowerBound..<range.lowerBound + min(count, range.upperBound - range.lowerBound)
             return StoredHit(
                 region: StoredRegion(range: first, of: self, openFile: file), range: range,
-                information: state.information())
+                information: state.information(generationPolicy))
         }
         guard let found, !found.region.isCutOff() else { return nil }
         return found
@@ -320,9 +320,13 @@ final class LiveGeneration: Sendable {
     }
 
     func learn(_ placement: BodyPlacement) {
-        state.withLock {
-            $0.schedule.learn(completeLength: placement.completeLength, rangesSupported: placement.rangesSupported)
-        }
+        let now = elapsed
+        state.withLock { $0.learn(placement, at: now) }
+    }
+
+    /// The response of a fetch is a part: see ``FetchSchedule/takeOver(_:isFirstProof:)``.
+    func takeOver(_ id: FetchID, isFirstProof: Bool) {
+        update { state, effects in effects = state.schedule.takeOver(id, isFirstProof: isFirstProof) }
     }
 
     /// The response to the request of a fetch is the whole in place of a range: see

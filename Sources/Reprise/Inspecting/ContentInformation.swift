@@ -31,6 +31,12 @@ public struct ContentInformation: Sendable {
     /// Whether this is, or may be, audio or video; false for a playlist.
     public var isMedia: Bool
 
+    /// Whether ranges of it can be served: it is stored as a whole, its origin sends ranges as far as is known, or a
+    /// validator lets another response continue it.
+    ///
+    /// Otherwise all of it comes with one response, and nothing else can bring the rest.
+    package var servesRanges = true
+
     /// What a playlist says about it.
     package var role: StreamRole?
     /// The role of the response that it replaces, until it gets one of its own.
@@ -43,13 +49,8 @@ public struct ContentInformation: Sendable {
         return formerRole.term == .media || formerRole.term == .permanent
     }
 
-    /// The first content coding of the bytes, such as `gzip`; `nil` without one.
-    ///
-    /// `identity` is none, although it has no place in the field (RFC 9110 §8.4.1).
-    package var contentCoding: String? {
-        fields[values: .contentEncoding].flatMap { $0.split(separator: ",") }
-            .map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }.first { $0 != "identity" }
-    }
+    /// The first content coding that changes the bytes, such as `gzip`; `nil` without one.
+    package var contentCoding: String? { fields.contentCoding }
 
     init(_ record: GenerationRecord, freshness: Freshness? = nil) {
         role = record.role
@@ -77,7 +78,10 @@ public struct ContentInformation: Sendable {
         self.fields = fields
         mediaType = fields[.contentType]
         isMedia = MediaType(mediaType)?.isMedia ?? true
-        validators = Validators(fields)
+        let validators = Validators(fields)
+        self.validators = validators
+        let declaresRanges = fields[.acceptRanges].flatMap { AcceptRanges($0)?.supportsBytes } == true
+        servesRanges = rangesSupported == true || declaresRanges || validators.stronglyMatches(validators)
         generation = ""
     }
 }

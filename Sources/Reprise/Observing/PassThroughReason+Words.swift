@@ -7,7 +7,10 @@ extension PassThroughReason {
     /// Why the response is not stored, for people.
     var words: String {
         switch self {
-        case .contentEncoding: "The response is compressed (Content-Encoding): its ranges are not those of the file."
+        case .contentEncoding:
+            "The response has a content coding (Content-Encoding), so its ranges are not those of the file."
+        case .contradictoryRange:
+            "The response contradicts itself about which part of the file it is (status, Content-Range, Content-Length)."
         case .varyAny: "The response is for one request only (Vary: *)."
         case .noStore: "The origin forbids storing it (no-store)."
         case .isPrivate: "The response is for one user (private), and the cache is shared."
@@ -21,4 +24,9 @@ extension PassThroughReason {
         case .unexpectedStatus: "The status is neither 200 nor 206."
         }
     }
+}
+
+extension PassThroughReason {
+    /// Whether the files of a host that sends this once are probably never stored, although it forbids nothing.
+    var isOfHost: Bool { self == .contentEncoding || self == .contradictoryRange }
 }

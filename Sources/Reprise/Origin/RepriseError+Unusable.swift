@@ -6,6 +6,8 @@ extension RepriseError {
         let what =
             switch action {
             case .reject(let reason): reason.words
+            case .passThrough(.contradictoryRange):
+                "it sent a whole file (200) that says that it is a part (Content-Range). Only its operator can correct that."
             case .retryWithoutRange: "it refuses the requested range (416) without a reason."
             default: "it does not fit the request."
             }

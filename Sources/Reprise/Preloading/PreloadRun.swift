@@ -168,15 +168,18 @@ struct PreloadRun: Sendable {
         return stored
     }
 
-    /// Stores `extent`; where the origin ignores ranges, also the `later` ones of the same file: they come with the
+    /// Stores `extent`; if the file comes in order only, also the `later` ones of the same file: they come with the
     /// same response, which would be sent once more for each of them.
     private func store(
         _ extent: StreamPart.Extent, before later: ArraySlice<StreamPart.Extent>, of file: FileDownload
     ) async throws -> (bytes: ByteRangeSet, hasAll: Bool) {
         guard case .range(let range) = extent, !later.isEmpty else { return (try await store(extent, of: file), false) }
-        let read = try await file.withoutRanges(.keep).open(.bounded(range))
+        let file = file.withoutRanges(.keep)
+        let read = try await file.open(.bounded(range))
         defer { read.cancel() }
-        try await drain(read, of: file)
+        let whole = try await file.whole(insteadOf: read)
+        defer { whole?.cancel() }
+        if whole == nil { try await drain(read, of: file) } else { try await store(.bounded(range), of: file) }
         var bytes = ByteRangeSet(range)
         guard file.comesInOrder else { return (bytes, false) }
         for extent in later { bytes.formUnion(try await store(extent, of: file)) }
@@ -248,11 +251,15 @@ struct PreloadRun: Sendable {
 
     /// Stores what the first seconds need; `first` is a read of the first bytes.
     private func store(seconds: Double, of file: FileDownload, from first: MediaRead) async throws -> ByteRangeSet {
-        let start = try await WindowReader.start(of: file, first: first, seconds: seconds)
+        let whole = try await file.whole(insteadOf: first)
+        defer { whole?.cancel() }
+        let start = try await WindowReader.start(of: file, first: whole ?? first, seconds: seconds)
         if start.basis != .exact {
             engine.reporter.tell(.preloadEstimated(file.key, reason: start.basis.reason(in: start.format)))
         }
-        for span in start.ranges { try await store(.bounded(span), of: file) }
+        for span in start.ranges {
+            try await store(.bounded(span), of: whole == nil ? file : file.withoutRanges(.keep))
+        }
         guard let tail = start.tail, !tail.isEmpty, !file.comesInOrder else { return start.ranges }
         do {
             // Many players look there for the duration, or for tags.

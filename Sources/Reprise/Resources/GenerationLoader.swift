@@ -27,13 +27,15 @@ struct GenerationLoader: Sendable {
         let url = wanted.origin.url
         let head = judged.response.head
         var fields = head.headerFields.storable(isShared: resource.policy.isShared)
-        if head.status == .partialContent { fields[.contentRange] = nil }
+        if head.status == .partialContent || wanted.range != nil { fields[.contentRange] = nil }
+        // What the origin says of itself counts until a response proves more, and silence or `none` proves nothing.
+        let declaresRanges = fields[.acceptRanges].flatMap { AcceptRanges($0)?.supportsBytes } == true ? true : nil
         let isUnframed =
             head.status == .ok && placement.end == nil && !wanted.isForFile
             && !head.headerFields.contains(.transferEncoding) && Validators(head.headerFields).isEmpty
         let record = GenerationRecord(
             id: GenerationNumber.make(), key: key, url: url, fields: fields,
-            completeLength: placement.completeLength, rangesSupported: placement.rangesSupported,
+            completeLength: placement.completeLength, rangesSupported: placement.rangesSupported ?? declaresRanges,
             finalHost: judged.response.url.authority,
             finalURL: judged.response.url == url ? nil : judged.response.url, requestTime: judged.requestTime,
             responseTime: engine.clock.moment.date,

@@ -74,7 +74,8 @@ extension LiveResource {
         // continue the representation does: a reader never gets bytes of two.
         let answer = try await generation.answer(
             to: LiveGeneration.Question(
-                request: request, range: spec, ifRange: ifRange, storage: StoragePolicy(honorsNoStore: false),
+                request: request, forms: RangeForms(only: spec), ifRange: ifRange,
+                storage: StoragePolicy(honorsNoStore: false),
                 interest: interest))
         let response = answer.response
         let placement: BodyPlacement

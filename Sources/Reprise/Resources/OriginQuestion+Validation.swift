@@ -30,6 +30,12 @@ extension OriginQuestion {
     private func ask(
         about generation: LiveGeneration, because reason: CacheStatus.ForwardReason
     ) async throws -> Validation {
+        try await ask(about: generation, range: askedRange(about: generation), because: reason)
+    }
+
+    private func ask(
+        about generation: LiveGeneration, range: RangeSpec?, because reason: CacheStatus.ForwardReason
+    ) async throws -> Validation {
         let identity = generation.record.identity
         let hasCondition = identity.validators.etag != nil || identity.validators.lastModified != nil
         let request = engine.impersonal(wanted.origin, stored: generation.record.fields)
@@ -37,7 +43,6 @@ extension OriginQuestion {
         let isAboutEnd =
             !wanted.isValidating && identity.completeLength != nil && generation.mustAsk(about: wanted.range)
             && generation.reuse(for: wanted.directives, in: wanted.play) == .serve
-        let range = askedRange(about: generation)
         var (response, time) = try await engine.send(
             request, range: range, condition: identity.validators, interest: wanted.interest)
         if range != nil, response.head.isPartOfPlaylist {
@@ -51,8 +56,12 @@ extension OriginQuestion {
             storage: engine.storage(for: request, directives: wanted.directives))
         action = try await Replacement(generation: generation).judge(&response, action)
         switch action {
+        case .reject where range != nil && response.head.status == .partialContent:
+            response.body.cancel()
+            return try await ask(about: generation, range: nil, because: reason)
         case .notModified, .fill:
             response.body.cancel()
+            if case .fill(let placement) = action { generation.learn(placement) }
             generation.changeTarget { $0.found(response) }
             generation.freshen(
                 response.head.headerFields, from: response.url, requestTime: time, by: request)

@@ -54,14 +54,15 @@ struct OriginQuestion: Sendable {
         replacing replaced: LiveGeneration? = nil, isBypass: Bool = false
     ) async throws -> JudgedResponse {
         let asked = isBypass && !isForPlaylist ? wanted.range : askedRange
-        var range = asked
+        var forms = RangeForms(asked, mayWiden: asked != wanted.range || wanted.origin.demand < .playing)
         let mayBeEmpty = replaced == nil && wanted.content == .media
         return try await retrying {
             while true {
+                let range = forms.current
                 var (response, time) = try await engine.send(wanted.origin, range: range, interest: wanted.interest)
                 if range != nil, response.head.isPartOfPlaylist {
                     response.body.cancel()
-                    range = nil
+                    forms = RangeForms(only: nil)
                     continue
                 }
                 var action = judge(response, to: range, mayBeEmpty: mayBeEmpty)
@@ -80,16 +81,31 @@ struct OriginQuestion: Sendable {
                 where response.head.status == .partialContent && range == asked && asked != wanted.range:
                     // It would be passed on as it came, so it has to be the part that the reader wants.
                     response.body.cancel()
-                    range = wanted.range
+                    forms = RangeForms(only: wanted.range)
+                case _ where action.isFaultOfForm(status: response.head.status.code) && forms.advance():
+                    response.body.cancel()
                 case .newGeneration, .passThrough:
                     return JudgedResponse(response: response, requestTime: time, action: action)
-                case .retryWithoutRange where range != nil:
+                case .reject(let reason) where isPassedOn(response.head, range, despite: reason):
+                    return JudgedResponse(
+                        response: response, requestTime: time, action: .passThrough(.contradictoryRange))
+                case .retryWithoutRange where range != nil, .reject where range == .from(0):
                     response.body.cancel()
-                    range = nil
+                    forms = RangeForms(only: nil)
                 default: throw try await refusal(action, of: response, at: time)
                 }
             }
         }
+    }
+
+    /// Whether a part that a player requested in this form is passed on, because only what it says of itself is wrong:
+    /// the player may know what to do with it, as without a cache.
+    private func isPassedOn(_ head: HTTPResponse, _ range: RangeSpec?, despite reason: RejectionReason) -> Bool {
+        let isOfPlayer = wanted.origin.demand == .playing && !wanted.needsStore && range == wanted.range
+        guard isOfPlayer, range != .from(0), head.headerFields[.contentLength].flatMap(contentLength) != nil else {
+            return false
+        }
+        return reason == .contentLength || reason == .invalidContentRange
     }
 
     /// In a shared cache, requests the hole of a fresh response that has no validator; an origin that answers with the

@@ -100,6 +100,8 @@ struct MediaAnswer {
     // MARK: - One range
 
     private func sendOne(_ read: MediaRead, isPartial: Bool) async throws -> Bool {
+        // A 206 to `bytes=0-` would promise players that they can seek.
+        let isPartial = isPartial && !(read.isWhole && !read.information.servesRanges)
         guard read.passedThrough == nil, isPartial, read.information.completeLength == nil else {
             return try await stream(read, isPartial: isPartial)
         }

@@ -23,6 +23,7 @@ final class KnownResource {
     /// Changes when the response is freshened, together with its fields.
     private var responseTime: Date?
     private var audience = Audience.player
+    private var servesRanges = true
     /// `nil` if the body is replaced by a text, which makes a hit impossible.
     private var lines: ByteBuffer?
 
@@ -62,7 +63,7 @@ final class KnownResource {
         // The filter may find out that it leaves the body alone.
         let isKnown =
             lines != nil && responseTime == information.responseTime && generation == information.generation
-            && self.audience == audience
+            && self.audience == audience && servesRanges == information.servesRanges
         if !isKnown {
             let isEdited = filter.editorOfText(information, at: resource.url) != nil
             lines =
@@ -73,6 +74,7 @@ final class KnownResource {
             responseTime = information.responseTime
             generation = information.generation
             self.audience = audience
+            servesRanges = information.servesRanges
         }
         defer { if let count = lines?.readableBytes, count > Self.longestLines { lines = nil } }
         return lines

@@ -50,7 +50,11 @@ enum RepresentationFields {
             let shown = information.isMedia ? "\(url.scheme.rawValue)://\(url.authority)/" : "\(url)"
             buffer.writeString("\(EdgeFields.finalURL): \(shown)\r\n")
         }
-        buffer.writeStaticString("Accept-Ranges: bytes\r\n")
+        if information.servesRanges {
+            buffer.writeStaticString("Accept-Ranges: bytes\r\n")
+        } else if let value = information.fields[.acceptRanges] {
+            buffer.writeString("Accept-Ranges: \(value)\r\n")
+        }
         buffer.writeString("Cache-Status: \(status.appended(to: information.fields[cacheStatus]))\r\n")
         for cookie in cookies { buffer.writeField(cookie) }
         return buffer

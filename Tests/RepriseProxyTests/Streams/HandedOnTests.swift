@@ -38,7 +38,8 @@ import Testing
     func coded(query: String) async throws {
         let text = StreamSite.list(["/1.ts"])
         for (coding, isEdited) in [
-            ("gzip", false), ("br", false), ("gzip, identity", false), ("aws-chunked", false), ("identity", true),
+            ("gzip", false), ("br", false), ("gzip, identity", false), ("aws-chunked", true), ("none", true),
+            ("identity", true),
             ("Identity , identity", true), (nil, true),
         ] {
             let origin = CannedOrigin { _ in

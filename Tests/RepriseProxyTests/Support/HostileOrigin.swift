@@ -9,6 +9,7 @@ final class HostileOrigin: Sendable {
         let isHead: Bool
         let path: String
         let range: RangeField?
+        let hasIfRange: Bool
     }
 
     typealias Answer = @Sendable (Request) -> [UInt8]
@@ -58,7 +59,8 @@ private final class HostileHandler: ChannelInboundHandler {
         let range = lines.first { $0.lowercased().hasPrefix("range:") }?.dropFirst("range:".count)
         let request = HostileOrigin.Request(
             isHead: words.first == "HEAD", path: words.dropFirst().first.map(String.init) ?? "",
-            range: range.flatMap { RangeField(String($0)) })
+            range: range.flatMap { RangeField(String($0)) },
+            hasIfRange: lines.contains { $0.lowercased().hasPrefix("if-range:") })
         context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: answer(request)))).assumeIsolated().whenComplete { _ in
             context.close(promise: nil)
         }

@@ -520,28 +520,4 @@ import Testing
         #expect(machine.removeReader(second).isEmpty)
         #expect(machine.removeReader(first) == [.linger(fetch)])
     }
-
-    @Test func aWholeInPlaceOfARangeEndsWithTheRangeBesideAnotherFetch() throws {
-        var machine = Self.machine(Self.large)
-        _ = machine.addReader(0, to: 1000, demand: .preload, rangeFallback: .keep)
-        let reader = machine.addReader(2000, to: 3000, demand: .preload)
-        let (fetch, _) = try startOf(next(&machine, reader).1)
-        let other = machine.addReader(1_000_000, to: 2_000_000)
-        _ = try startOf(next(&machine, other).1)
-        machine.responseArrived(fetch)
-        machine.learn(completeLength: nil, rangesSupported: false)
-        let isTaken = machine.takeWhole(fetch, to: Self.large)
-        #expect(isTaken && machine.writable(0..<3000, for: fetch).holes == [2000..<3000])
-    }
-
-    @Test func aWholeInPlaceOfARangeEndsWithTheRangeWhereNobodyKeepsIt() throws {
-        var machine = Self.machine(Self.large)
-        let reader = machine.addReader(2000, to: 3000)
-        let (fetch, _) = try startOf(next(&machine, reader).1)
-        machine.learn(completeLength: nil, rangesSupported: false)
-        let isTaken = machine.takeWhole(fetch, to: Self.large)
-        #expect(isTaken)
-        #expect(machine.writable(0..<3000, for: fetch).holes == [2000..<3000])
-        #expect(machine.advance(fetch, by: 1000).0 == .finished)
-    }
 }

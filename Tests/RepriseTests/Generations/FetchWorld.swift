@@ -298,7 +298,9 @@ struct FetchWorld {
             let body = Body()
             state.schedule.responseArrived(id)
             if !state.running.attach(body, to: id) { body.cancel() }
+            let isFirst = state.schedule.rangesSupported != true
             state.schedule.learn(completeLength: Self.length, rangesSupported: true)
+            decide(state.schedule.takeOver(id, isFirstProof: isFirst))
             (runs[index].body, runs[index].isGivenBack, runs[index].phase) = (body, false, .drain)
         case .drain: drain(index)
         case .demand:

@@ -38,8 +38,8 @@ extension Model {
             }
         }
 
-        /// Whether the response is passed on unchanged, and not stored.
-        var passesThrough: Bool { [.page, .empty, .coded].contains(self) }
+        /// Whether a response may be passed on unchanged, and is not stored then.
+        var passesThrough: Bool { [.page, .empty, .coded, .misstated].contains(self) }
 
         /// Whether a first response may omit the length.
         var hidesLength: Bool { [.chunked, .closeDelimited, .unknownTotal].contains(self) }
