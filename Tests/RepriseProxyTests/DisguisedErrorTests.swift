@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("a 416 or a 412 does not remove what is stored", arguments: [416, 412])
+    @Test("a 416 or a 412 does not remove stored bytes", arguments: [416, 412])
     func refusedRange(status: Int) async throws {
         try await Site.run { site async throws in
             Self.publishFilm(site, isTagged: true)

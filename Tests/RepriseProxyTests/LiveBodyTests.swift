@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test("if it has not grown, what is stored stays", arguments: [true, false])
+    @Test("a file that has not grown keeps its stored bytes", arguments: [true, false])
     func unchanged(isTagged: Bool) async throws {
         try await Site.run { site async throws in
             Self.publish(site, 100_000, isTagged: isTagged)

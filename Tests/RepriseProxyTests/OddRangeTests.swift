@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test("a coding that nobody knows is passed on, with one warning for its host")
+    @Test("an unknown coding is passed on, with one remark about its host")
     func unknownCoding() async throws {
         let odd = Odd { _, _ in (200, ["ETag: \"1\"", "Content-Encoding: utf-8"]) }
         try await run(odd, sendsPart: { _ in false }) { stage async throws in

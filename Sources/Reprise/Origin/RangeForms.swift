@@ -38,7 +38,7 @@ struct RangeForms: Sendable, Equatable {
     /// The one form `range`.
     init(only range: RangeSpec?) { self.init([range]) }
 
-    /// The form `range` as somebody else chose it, and what may stand in for it.
+    /// The form `range`, chosen by a reader, and its substitutes if it may be widened.
     init(_ range: RangeSpec?, mayWiden: Bool) {
         switch range {
         case .bounded(let bytes)? where mayWiden: self.init(bytes, within: .open, completeLength: nil)

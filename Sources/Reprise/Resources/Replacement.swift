@@ -10,7 +10,7 @@ struct Replacement: Sendable {
     private var record: GenerationRecord { generation.record }
 
     /// The action for `response`; `.passThrough(.unexpectedNotice)` in place of a new generation that is no version of
-    /// what is stored.
+    /// the stored one.
     ///
     /// The body of `response` still delivers every byte. Throws what reading it throws.
     func judge(_ response: inout OriginResponse, _ action: ResponseAction) async throws -> ResponseAction {
