@@ -25,8 +25,3 @@ extension PassThroughReason {
         }
     }
 }
-
-extension PassThroughReason {
-    /// Whether the files of a host that sends this once are probably never stored, although it forbids nothing.
-    var isOfHost: Bool { self == .contentEncoding || self == .contradictoryRange }
-}

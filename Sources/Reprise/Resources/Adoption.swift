@@ -18,12 +18,7 @@ struct Adoption: Sendable {
         guard case .newGeneration(let placement, _) = judged.action, let store = engine.store,
             isExpected(at: placement), admits(placement.completeLength, to: store), isWanted(in: store)
         else {
-            if case .passThrough(let reason) = judged.action {
-                if reason.isOfHost {
-                    engine.reporter.remark(reason.words, about: resource.key, at: wanted.origin.url.authority)
-                }
-                await noteUnstored(reason)
-            }
+            if case .passThrough(let reason) = judged.action { await noteUnstored(reason) }
             return try bypass()
         }
         if let replaced, isOutside(replaced, at: placement) { return try bypass() }

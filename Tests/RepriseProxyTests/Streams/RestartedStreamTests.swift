@@ -4,6 +4,8 @@ import TestLimits
 import TestSupport
 import Testing
 
+@testable import RepriseProxy
+
 /// Names of segments that come again for other bytes.
 @Suite("Segments whose names come again (rfc8216bis §6.2.2)", .limit(minutes: 2)) struct RestartedStreamTests {
     private typealias Site = StreamSite
