@@ -75,7 +75,12 @@ final class AssetSource: Sendable {
 
     /// Whether the origin sends the file only from the beginning, so that bytes the player may skip have to be fetched
     /// too.
-    var mustBeFetchedWhole: Bool { state.withLock { $0.mustBeFetchedWhole } }
+    ///
+    /// Often only the answer to the player's first request for a later part shows it.
+    var mustBeFetchedWhole: Bool {
+        if let proven = try? resource().storedInMemory()?.information.rangesSupported { return !proven }
+        return state.withLock { $0.mustBeFetchedWhole }
+    }
 
     private var pathExtension: String {
         let name = url.lastPathComponent

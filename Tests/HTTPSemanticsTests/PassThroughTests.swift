@@ -128,11 +128,11 @@ import Testing
         #expect(action(for: full([:], type: type), to: noRange, policy: .immutable) == .passThrough(.unexpectedNotice))
     }
 
-    @Test("JSON in place of a playlist is an error; in place of a text it is the content")
+    @Test("JSON in place of media or a playlist is an error; in place of a text it is the content")
     func json() {
         for (stored, isContent) in [
             ("application/vnd.apple.mpegurl", false), ("application/dash+xml", false), ("text/plain", true),
-            ("binary/octet-stream", true),
+            ("binary/octet-stream", false),
             ("application/json", true),
         ] {
             let identity = GenerationIdentity(completeLength: 1000, mediaType: stored)

@@ -79,6 +79,10 @@
                     await Self.tick(world, 600)
                     #expect(try await !Self.isCached(file, in: world))
                     try await Self.ask("again", in: world)
+                    // Only the answer to a request for a part proves that the server ignores ranges.
+                    let part = try await world.ask("part", "A", 3_000_000, 1000)
+                    #expect(await world.wait { part.isOver })
+                    #expect(part.state.withLock { $0.error } == nil)
                     await Self.tick(world, 600)
                     #expect(try await Self.isCached(file, in: world))
                     await world.release("A", callbacks: false)

@@ -22,6 +22,14 @@ import Testing
         }
     }
 
+    /// The body for a client of HTTP/1.0, which ends with the connection.
+    private static func body(_ site: Site) async throws -> [UInt8] {
+        let client = try RawClient(port: site.proxy.server.port)
+        try await client.send("GET \(site.proxy.target(path)) HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        #expect(try await client.head().status == 200)
+        return try await client.upTo(1 << 22)
+    }
+
     @Test(
         "each play reaches the origin",
         arguments: [(.closeDelimited, nil), (.closeDelimited, "no-cache"), (.chunked, "no-cache")]
@@ -30,7 +38,7 @@ import Testing
         try await Site.run { site async throws in
             for seed in 1...3 as ClosedRange<UInt64> {
                 Self.publish(site, seed, framing, control: control)
-                #expect(try await site.get(Self.path).body == TestPattern.bytes(in: 0..<10_000, seed: seed))
+                #expect(try await Self.body(site) == TestPattern.bytes(in: 0..<10_000, seed: seed))
             }
             #expect(site.requests(Self.path) == 3)
         }
@@ -39,7 +47,7 @@ import Testing
     @Test("a chunked body that has ended is a file, as a transcode is") func transcode() async throws {
         try await Site.run { site async throws in
             Self.publish(site, 1, .chunked)
-            for _ in 0..<2 { #expect(try await site.get(Self.path).body.count == 10_000) }
+            for _ in 0..<2 { #expect(try await Self.body(site).count == 10_000) }
             #expect(site.requests(Self.path) == 1)
         }
     }
@@ -47,7 +55,7 @@ import Testing
     @Test("a lifetime that the origin gives is honored") func lifetime() async throws {
         try await Site.run { site async throws in
             Self.publish(site, 1, .closeDelimited, control: "max-age=60")
-            for _ in 0..<2 { #expect(try await site.get(Self.path).body.count == 10_000) }
+            for _ in 0..<2 { #expect(try await Self.body(site).count == 10_000) }
             #expect(site.requests(Self.path) == 1)
         }
     }

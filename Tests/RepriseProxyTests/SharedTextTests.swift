@@ -14,7 +14,8 @@ import Testing
     /// A list of some 300 kB.
     private static func list(_ name: String = "a") -> [UInt8] {
         let padding = String(repeating: "x", count: 80)
-        return Array("#EXTM3U\n".utf8) + (0..<3000).flatMap { Array("#EXTINF:1,\n/\(name)/\($0)\(padding)\n".utf8) }
+        return Array("#EXTM3U\n#EXT-X-TARGETDURATION:1\n".utf8)
+            + (0..<3000).flatMap { Array("#EXTINF:1,\n/\(name)/\($0)\(padding)\n".utf8) }
     }
 
     /// Puts `bytes` at `path`.

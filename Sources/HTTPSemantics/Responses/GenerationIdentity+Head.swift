@@ -14,13 +14,18 @@ extension GenerationIdentity {
     /// Judges the fields of a 200 response to HEAD.
     ///
     /// Every validator in it must be stored, and match. Fields without a validator mean nothing, except in a shared
-    /// cache for a stored response without validators, if the length is the same. A page or a text in place of
-    /// media comes from a captive portal, a log-in or a failing program.
+    /// cache for a stored response without validators, if the length is the same. A page, JSON, or a text without a
+    /// validator in place of media comes from a captive portal, a log-in or a failing program.
     package func verdict(ofHead fields: HTTPFields, isShared: Bool) -> HeadVerdict {
-        if MediaType(fields[.contentType])?.isOfOtherKind == true, MediaType(mediaType)?.isOfOtherKind != true {
+        if MediaType(fields[.contentType])?.isNotice == true, MediaType(mediaType)?.isNotice != true {
             return .tellsNothing
         }
         let received = Validators(fields)
+        if received.isEmpty, MediaType(fields[.contentType])?.isOfOtherKind == true,
+            MediaType(mediaType)?.isOfOtherKind != true
+        {
+            return .tellsNothing
+        }
         let length = fields[.contentLength].flatMap { Int64($0) }
         if contradicts(received) { return .contradicts }
         if let length, let completeLength, length != completeLength { return .contradicts }

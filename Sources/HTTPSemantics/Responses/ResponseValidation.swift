@@ -20,11 +20,11 @@ struct ResponseValidation {
         case .invalid: return .reject(.contentLength)
         }
         let change = change(completeLength: length, confirmed: false)
-        if change != nil, replacesByLess(length: length) { return .passThrough(.unexpectedNotice) }
         if change == nil, isIfRangeMisunderstood(completeLength: length) { return .retryWithoutIfRange }
         if isPartByItsContentRange(length: length) { return .passThrough(.contradictoryRange) }
         if let reason = passThroughReason(continues: change == nil) { return .passThrough(reason) }
         if length == 0, isOfMedia, !isEmptyFile { return .passThrough(.emptyBody) }
+        if change != nil, replacesByLess(length: length) { return .passThrough(.unexpectedNotice) }
         if isLive(length: length) { return .passThrough(.live) }
         var placement = BodyPlacement(
             start: 0, end: length, completeLength: length,

@@ -44,7 +44,8 @@ extension StreamContent {
     package func objection(
         to information: ContentInformation, beginning bytes: [UInt8], isAlone: Bool = false, at url: ResourceURL
     ) -> RepriseError? {
-        if self == .key { return nil }
+        // Coded bytes show nothing.
+        if self == .key || information.contentCoding != nil { return nil }
         if WebPage.begins(bytes) { return self == .media ? Self.page(at: url) : WebPage.objection(at: url) }
         guard self == .media || url.namesMedia, BodyBeginning(bytes) == .text, !SubtitleBeginning.isSubtitle(bytes),
             isAlone || MediaType(information.mediaType)?.isOfOtherKind == true

@@ -123,9 +123,10 @@ extension FetchSchedule {
         return effects
     }
 
-    /// The linger time of the fetch is over.
+    /// The linger time of the fetch is over, and begins again while its response may be needed.
     mutating func lingerExpired(_ id: FetchID) -> [Effect] {
-        fetches[id]?.phase == .lingering ? [cancel(id)] : []
+        guard let fetch = fetches[id], fetch.phase == .lingering else { return [] }
+        return mayBringAll(fetch) ? [.linger(id)] : [cancel(id)]
     }
 
     /// The fetch is stuck: no reader waits for it from now on, and `bypassing` ones fetch the hole for themselves.

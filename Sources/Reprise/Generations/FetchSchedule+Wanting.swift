@@ -83,10 +83,18 @@ extension FetchSchedule {
                 fetches[id]?.demand = nil
                 return [.demand(id, nil), .resume(id)]
             }
-            if othersWanted { return [cancel(id)] }
+            if othersWanted, !mayBringAll(fetch) { return [cancel(id)] }
             fetches[id]?.phase = .lingering
             return [.linger(id)]
         }
+    }
+
+    /// Whether the response of `fetch` may be the one that brings what another fetch was sent for.
+    ///
+    /// It is if ranges do not work, which the other one's response will show.
+    func mayBringAll(_ fetch: Fetch) -> Bool {
+        rangesSupported == nil && fetch.hasResponse
+            && fetches.values.contains { $0.phase == .active && !$0.hasResponse && fetch.covers($0.cursor) }
     }
 
     /// Ends a fetch that no reader wants, so that it gives way to none.

@@ -79,9 +79,10 @@ extension OriginQuestion {
             engine.reporter.tell(
                 .servedStale(resource.key, reason: "The origin sent a page, an error or nothing in its place."))
             return .confirmed(Confirmation(reason: reason, status: response.head.status.code))
-        case .generationChanged where response.head.status == .notModified:
+        case .generationChanged where response.head.status == .notModified && !generation.record.isExpired:
             // What was asked about is current, and what the answer says besides is of another state: the stored
-            // response may be reused, and must not be updated (RFC 9111 §4.3.3, §4.3.4).
+            // response may be reused, and must not be updated (RFC 9111 §4.3.3, §4.3.4). Not if an answer has
+            // contradicted it before: to If-Modified-Since an older file, too, is not modified (RFC 9110 §13.1.3).
             return .confirmed(Confirmation(reason: reason, status: response.head.status.code))
         case .newGeneration, .passThrough:
             return .replaced(JudgedResponse(response: response, requestTime: time, action: action))

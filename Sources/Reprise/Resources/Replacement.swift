@@ -17,7 +17,9 @@ struct Replacement: Sendable {
         guard case .newGeneration(let placement, _) = action, !generation.storedRanges.isEmpty, !record.isInvalidated
         else { return action }
         let record = record
-        if record.isMedia, isKept, isLess(placement, than: record) { return .passThrough(.unexpectedNotice) }
+        if record.isMedia, generation.isStored(nil), isKept, isLess(placement, than: record) {
+            return .passThrough(.unexpectedNotice)
+        }
         let isEndedPlaylist = record.role.map { $0.kind == .playlist && !$0.isLive } ?? false
         guard response.head.status == .ok, placement.end != 0, record.isMedia || isEndedPlaylist,
             case let stored = await generation.storedBeginning(atMost: Int64(BodyBeginning.length)), !stored.isEmpty,

@@ -55,10 +55,8 @@ struct EditedAnswer {
 
     /// As ``send(_:)`` of a body that is too large for that: sends the text as the body arrives, without a length.
     func stream(_ read: MediaRead) async throws -> Bool? {
-        guard read.isOfRepresentation else { return nil }
         let outcome = context.outcome(of: read)
-        let beginning = try await beginning(of: read)
-        guard let pieces = editor.pieceEditor(beginning, of: unread(read, outcome: outcome)) else { return nil }
+        guard let pieces = try await pieceEditor(of: read, outcome) else { return nil }
         let information = EditedText.information(inPlaceOf: read.information)
         let cookies = cookies(of: read, outcome: outcome)
         let response = context.response(
@@ -74,6 +72,16 @@ struct EditedAnswer {
             return false
         }
         return response.framing.keepsAlive
+    }
+
+    /// Whether a body that is too large for ``send(_:)`` is edited as it arrives; `read` still delivers every byte.
+    func isStreamed(_ read: MediaRead) async throws -> Bool {
+        try await pieceEditor(of: read, context.outcome(of: read)) != nil
+    }
+
+    private func pieceEditor(of read: MediaRead, _ outcome: CacheOutcome) async throws -> (any PieceEditor)? {
+        guard read.isOfRepresentation else { return nil }
+        return editor.pieceEditor(try await beginning(of: read), of: unread(read, outcome: outcome))
     }
 
     private func stream(

@@ -29,7 +29,9 @@ struct HeadAnswer {
         guard try await answer.isStoredAccepted(information) else { return nil }
         let read = try await context.read(nil)
         if let keepsAlive = try await answer.send(read) { return keepsAlive }
+        let isStreamed = try await answer.isStreamed(read)
         read.cancel()
+        guard isStreamed else { return nil }
         return try await context.send(
             .whole(length: nil), of: EditedText.information(inPlaceOf: information), status: CacheStatus(.hit))
     }

@@ -5,7 +5,7 @@ import Reprise
 ///
 /// Only the length of a line is limited. What the list says about its files is not remembered.
 struct LineEditor: PieceEditor {
-    /// Number of bytes that are edited at once, unless a line is longer.
+    /// Number of bytes from which on lines are edited at once.
     private static let blockSize = 64 << 10
 
     private var body: GatheredBody
@@ -33,18 +33,23 @@ struct LineEditor: PieceEditor {
     mutating func edit(_ bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         rest += bytes
-        var start = 0
-        while let end = endOfLines(from: start) {
-            let lines = rest[start..<end]
-            result += isInLongLine ? Array(lines) : edited(Array(lines))
-            isInLongLine = false
+        // The block is the lines before `start` that are not written yet.
+        var (block, start) = (0, 0)
+        while let end = endOfLine(from: start) {
+            if isInLongLine || isTooLong(start..<end) {
+                result += edited(Array(rest[block..<start])) + rest[start..<end]
+                reportLongLine()
+                (block, isInLongLine) = (end, false)
+            } else if end - block >= Self.blockSize {
+                result += edited(Array(rest[block..<end]))
+                block = end
+            }
             start = end
         }
+        result += edited(Array(rest[block..<start]))
         rest.removeFirst(start)
-        if rest.count > limits.lineLength {
-            if !isInLongLine {
-                report(PlaylistError(.lineTooLong, "A line is longer than \(limits.lineLength) bytes."))
-            }
+        if isTooLong(rest.indices) {
+            reportLongLine()
             isInLongLine = true
             result += rest
             rest = []
@@ -57,21 +62,23 @@ struct LineEditor: PieceEditor {
         return isInLongLine ? rest : edited(rest)
     }
 
-    /// The end of the lines from `start` on that make up a block, or of one longer line; `nil` if there is none yet.
+    /// The end of the line that begins at `start`; `nil` if it is not complete.
     ///
-    /// The last CR may be the first half of CR LF.
-    private func endOfLines(from start: Int) -> Int? {
-        guard start < rest.count else { return nil }
-        func endsLine(_ index: Int) -> Bool {
-            rest[index] == 0x0A || rest[index] == 0x0D && index + 1 < rest.count && rest[index + 1] != 0x0A
-        }
-        let limit = min(start + Self.blockSize, rest.count)
-        // A line that was too long ends with its own end.
-        if !isInLongLine, let end = (start..<limit).last(where: endsLine) { return end + 1 }
-        return (start..<rest.count).first(where: endsLine).map { $0 + 1 }
+    /// Lines end with LF, or with CR in a text without LF. The last CR may be the first half of CR LF.
+    private func endOfLine(from start: Int) -> Int? {
+        if let feed = rest[start...].firstIndex(of: 0x0A) { return feed + 1 }
+        return rest[start...].dropLast().firstIndex(of: 0x0D).map { $0 + 1 }
+    }
+
+    /// Whether a line with its end, or the beginning of one, exceeds the limit.
+    private func isTooLong(_ line: Range<Int>) -> Bool {
+        line.count > limits.lineLength
+            && rest[line].dropLast(2).count + rest[line].suffix(2).count { $0 != 0x0A && $0 != 0x0D }
+                > limits.lineLength
     }
 
     private mutating func edited(_ lines: [UInt8]) -> [UInt8] {
+        guard !lines.isEmpty else { return [] }
         do throws(PlaylistError) {
             let list = try HLSPlaylist(lines: lines, context: context, variables: variables, limits: limits)
             variables = list.variables
@@ -82,6 +89,10 @@ struct LineEditor: PieceEditor {
             report(error)
             return lines
         }
+    }
+
+    private mutating func reportLongLine() {
+        report(PlaylistError(.lineTooLong, "A line is longer than \(limits.lineLength) bytes."))
     }
 
     private mutating func report(_ error: PlaylistError) {

@@ -10,11 +10,11 @@ import Testing
 @Suite("Handed on as it came", .limit(minutes: 1)) struct HandedOnTests {
     private static let list = "/https/a.example/list.m3u8"
 
-    @Test("a line beyond the bound comes as it is, and a million variants are written (case 39)")
+    @Test("a line beyond the bound comes as it is, and 200,000 variants are written (case 39)")
     func longLists() async throws {
         for body in [
-            "#EXTM3U\n/" + String(repeating: "x", count: 50_000_000),
-            "#EXTM3U\n" + String(repeating: "#EXT-X-STREAM-INF:BANDWIDTH=1\n/v\n", count: 1_000_000),
+            "#EXTM3U\n/" + String(repeating: "x", count: 12_000_000),
+            "#EXTM3U\n" + String(repeating: "#EXT-X-STREAM-INF:BANDWIDTH=1\n/v\n", count: 200_000),
         ] {
             let expected = body.replacing("\n/v\n", with: "\n/https/a.example/v\n")
             let origin = CannedOrigin { _ in

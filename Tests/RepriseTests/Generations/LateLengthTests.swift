@@ -11,7 +11,9 @@ import Testing
 
     private func run(_ body: (Bench) async throws -> Void) async throws {
         try await Bench.run { bench async throws in
-            bench.publish("/a", length: Self.length) { $0.statedLength = .unknown }
+            bench.publish("/a", length: Self.length) {
+                ($0.statedLength, $0.fields[.cacheControl]) = (.unknown, "max-age=60")
+            }
             _ = try await bench.bytes("/a", .bounded(0..<1000))
             try await body(bench)
         }

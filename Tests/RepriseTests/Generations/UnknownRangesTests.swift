@@ -17,7 +17,7 @@ import Testing
     }
 
     /// A fetch from 0 that has brought 1 MiB, whose reader has left, and one for a seek that was claimed.
-    private func machineAfterSeek(ranges: Bool? = nil) throws -> (
+    private func machineAfterSeek(ranges: Bool? = nil, isAnswered: Bool = true) throws -> (
         FetchSchedule, first: FetchSchedule.FetchID, second: FetchSchedule.FetchID, reader: FetchSchedule.ReaderID
     ) {
         var machine = FetchSchedule(completeLength: Self.length, rangesSupported: ranges)
@@ -32,7 +32,7 @@ import Testing
         #expect(range == Self.seek..<Self.length)
         let isClaimed = machine.claim(second, joinDistance: Self.joinDistance)
         #expect(isClaimed)
-        machine.responseArrived(second)
+        if isAnswered { machine.responseArrived(second) }
         return (machine, first, second, reader)
     }
 
@@ -43,6 +43,30 @@ import Testing
         #expect(machine.fetches[first]?.limit == Self.length)
         #expect(machine.takeOver(second, isFirstProof: true) == [.cancel(first)])
         #expect(machine.fetches[first]?.limit == Self.seek, "no byte is on its way twice")
+    }
+
+    @Test("the response under way outlives its linger time until it is known whether it is needed")
+    func lingersUntilProof() throws {
+        var (machine, first, second, _) = try machineAfterSeek(isAnswered: false)
+        #expect(machine.lingerExpired(first) == [.linger(first)])
+        machine.responseArrived(second)
+        #expect(machine.takeOver(second, isFirstProof: true) == [.cancel(first)])
+    }
+
+    @Test("a reader that seeks before it leaves does not end the response under way")
+    func seekBeforeLeaving() throws {
+        var machine = FetchSchedule(completeLength: Self.length, rangesSupported: nil)
+        let old = machine.addReader(0, to: Self.length)
+        let (first, _) = try startOf(machine.next(old, joinDistance: Self.joinDistance).1)
+        machine.responseArrived(first)
+        _ = machine.advance(first, by: 1 << 20)
+        let reader = machine.addReader(Self.seek, to: Self.length)
+        let (second, _) = try startOf(machine.next(reader, joinDistance: Self.joinDistance).1)
+        #expect(machine.removeReader(old) == [.linger(first)])
+        machine.responseArrived(second)
+        machine.learn(completeLength: Self.length, rangesSupported: false)
+        let isTaken = machine.takeWhole(second, to: Self.length)
+        #expect(!isTaken)
     }
 
     @Test("a whole in place of the part is given up if another response brings it, and its reader joins that one")

@@ -66,7 +66,7 @@ extension Model {
         guard !outcome.versions.isEmpty else { throw Failure(description: "wrong bytes in \(outcome.range)") }
         var made: [Check] = outcome.count == 0 ? [] : [.bytes]
         if outcome.count > 0, !outcome.versions.contains(title.face.version) { made.append(.oldBytes) }
-        if title.isStale, title.manner.faults.isEmpty, outcome.count > 0, !title.isCurrent {
+        if title.isStale, title.manner.faults.isEmpty, outcome.count > 0, !title.isCurrent, !title.mayLookLikeAnError {
             guard outcome.versions.contains(title.face.version) else {
                 throw Failure(description: "bytes of a version that the origin was asked about and no longer has")
             }
@@ -94,6 +94,7 @@ extension Model {
         case .validatorChanged:
             // Without a strong validator a second concurrent request begins a new generation.
             return !title.isCurrent || title.face.validator != .strong && step.outcomes.count > 1
+        case .originMisbehaved: return title.mayLookLikeAnError
         default: return false
         }
     }

@@ -26,6 +26,10 @@ extension Model {
         /// Whether only the current state can be stored.
         var isCurrent: Bool { visible == [face] }
 
+        /// Whether the file may count as an error in disguise, so that another one stays stored: it is short, and
+        /// has no validator.
+        var mayLookLikeAnError: Bool { !isCurrent && face.validator == .none && length < 64 << 10 }
+
         mutating func change(to version: UInt64, length: Int64) {
             self.length = length
             become(Face(version: version, validator: manner.validator))
@@ -61,7 +65,7 @@ extension Model {
                 }
                 // The received bytes were joined with the stored ones, or replaced them.
                 if step.outcomes.count == 1, errors.isEmpty, step.sent > 0, step.outcomes[0].count > 0,
-                    !manner.passesThrough
+                    !manner.passesThrough, !mayLookLikeAnError || step.outcomes[0].versions.contains(face.version)
                 {
                     visible = [face]
                 }
