@@ -133,7 +133,8 @@ import Testing
             let hours = Self.hours(from: 2, to: 4)
             let serving = ["--port", "0", "--cache-dir", site.directory.path, "--while", hours, "--rate", "8bit"]
             try await Serving.run(serving, environment: Self.environment) { serving async throws in
-                #expect(serving.child.output.text.contains("Downloads run \(hours) only, in local time.\n"))
+                let line = "Downloads run \(hours) only, in local time.\n"
+                #expect(await serving.child.output.wait { $0.contains(line) }.contains(line))
                 #expect(try await serving.get(site.target("/film.mp4")).body.count == 1000)
             }
         }

@@ -89,6 +89,7 @@ import Testing
             {
                 try await Serving.run(site.directory, options) { serving async throws in
                     let line = "Page for a browser: http://127.0.0.1:\(serving.port)\(path ?? "")\n"
+                    if path != nil { await serving.child.output.wait { $0.contains(line) } }
                     #expect(serving.child.output.text.contains(line) == (path != nil))
                     let target = path ?? "/"
                     let page = try await serving.get(target, ["Accept: text/html"])

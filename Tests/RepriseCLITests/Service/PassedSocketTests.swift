@@ -81,7 +81,8 @@ import Testing
             try await client.get(site.target("/a.mp4"))
             #expect(try await client.head().status == 200)
             #expect(try await client.body(1000) == TestPattern.bytes(in: 0..<1000, seed: 1))
-            #expect(child.output.text.contains("listening on http://127.0.0.1:\(port)\n"), "\(child.output.text)")
+            let line = "listening on http://127.0.0.1:\(port)\n"
+            #expect(await child.output.wait { $0.contains(line) }.contains(line))
             child.send(SIGTERM)
             #expect(await child.outcome().exit == .status(0))
         }

@@ -378,9 +378,9 @@ struct BackgroundDownloadTests {
             try await app.launch { cache in
                 let key = try cache.resource(for: app.origin.url("/film")).key
                 try await beginTransfers(in: cache, of: app)
-                app.service.failAll(.notConnectedToInternet)
                 await eventually {
-                    if case .waiting(.network, _) = await cache.download()?.state { true } else { false }
+                    app.service.failAll(.notConnectedToInternet)
+                    return if case .waiting(.network, _) = await cache.download()?.state { true } else { false }
                 }
                 app.service.release()
                 try await cache.downloads.resume(key)

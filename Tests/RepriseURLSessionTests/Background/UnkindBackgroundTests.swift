@@ -233,8 +233,11 @@ struct UnkindBackgroundTests {
                 try await begin(5, in: cache, of: app)
                 app.service.release(last: 2)
                 await eventually { app.arrivedFiles.count >= 2 }
-                app.service.failAll(.cannotWriteToFile)
-                await eventually { isEnded(await cache.download()?.state) }
+                // A transfer that fails while the download looks at what has arrived is begun again, on the same disk.
+                await eventually {
+                    app.service.failAll(.cannotWriteToFile)
+                    return isEnded(await cache.download()?.state)
+                }
                 let state = await cache.download()?.state
                 let isLackOfRoom = waitsForRoom(state)
                 #expect(isLackOfRoom)
