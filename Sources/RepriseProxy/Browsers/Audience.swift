@@ -22,13 +22,16 @@ enum Audience: Equatable, Sendable {
 
     /// Writes the lines that prevent a browser from running the answer and from giving it to other pages.
     ///
-    /// `fields` are those of the answer. A player gets the origin's own Content-Security-Policy too, if there is one: a
-    /// browser that does not say what it is obeys both.
+    /// `fields` are those of the answer. A player gets the origin's own Content-Security-Policy, if there is one, and
+    /// the proxy's besides it only for documents that may have scripts: an old browser, which does not say what it is,
+    /// obeys both.
     func writeGuards(beside fields: HTTPFields, to buffer: inout ByteBuffer) {
         // They would be stored there as the origin's.
         if self == .edge { return }
-        let isShown = MediaType(fields[.contentType])?.isShownByBrowsers == true
-        buffer.writeStaticString(isShown ? Self.policyOfMedia : Self.policyOfOthers)
+        let type = MediaType(fields[.contentType])
+        if fields[.contentSecurityPolicy] == nil || type?.mayHaveScripts != false {
+            buffer.writeStaticString(type?.isShownByBrowsers == true ? Self.policyOfMedia : Self.policyOfOthers)
+        }
         buffer.writeStaticString("X-Content-Type-Options: nosniff\r\n")
         switch self {
         case .player, .edge: buffer.writeStaticString("Cross-Origin-Resource-Policy: same-origin\r\n")
@@ -56,6 +59,9 @@ enum Audience: Equatable, Sendable {
 }
 
 extension MediaType {
+    /// Whether a browser may run scripts of a document of this type: HTML and XML, which includes SVG.
+    fileprivate var mayHaveScripts: Bool { isHTML || essence.hasSuffix("/xml") || essence.hasSuffix("+xml") }
+
     /// Whether a browser creates its own document around content of this type: audio, images, and video.
     fileprivate var isShownByBrowsers: Bool {
         if essence == "image/svg+xml" { return false }
