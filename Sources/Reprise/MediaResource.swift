@@ -122,15 +122,6 @@ public struct MediaResource: Sendable {
         }
     }
 
-    /// Makes stored responses of these URLs stale, because other bytes may have come under the same names.
-    ///
-    /// They are not served until the origin was asked, not even when it fails.
-    package func invalidate(_ urls: [ResourceURL]) {
-        for url in urls {
-            engine.invalidate(key(for: url))
-        }
-    }
-
     /// Records that the files at `urls` belong to `titles`, as far as they are stored; `asOf` is
     /// ``MediaRead/removedTitleCount`` of the read that says so.
     package func note(_ urls: [ResourceURL], in titles: [TitleReference], asOf: Int?) {

@@ -52,12 +52,14 @@ struct ByteCount: Measure, Sendable, Equatable, CustomStringConvertible {
 
 /// A value with a unit on the command line.
 protocol Measure: ExpressibleByArgument {
-    /// What follows the name of an option to say which texts it takes: "takes a size with its unit, …"
+    /// The accepted values, to follow the option's name in an error message: "takes a size with its unit, …"
     static var rule: String { get }
 }
 
 extension Measure {
-    /// The value that `text` says, for an option; throws what the option takes.
+    /// Parses the value of an option.
+    ///
+    /// Throws an error that contains ``rule`` if `text` is not a valid value.
     @Sendable static func read(_ text: String) throws(ValidationError) -> Self {
         guard let value = Self(argument: text) else { throw ValidationError("it \(rule)") }
         return value
@@ -67,7 +69,7 @@ extension Measure {
 /// How full a cache is, such as `13.0 MB of 2.00 GB stored, 31.2 GB free on the disk`.
 struct StoredRoom: CustomStringConvertible {
     let storedBytes, limit: Int64
-    /// Of the disk; `nil` if that is not known.
+    /// Free space on the disk, in bytes; `nil` if unknown.
     let freeBytes: Int64?
 
     var description: String { "\(ByteCount(storedBytes)) of \(ByteCount(limit)) stored\(free)" }

@@ -121,7 +121,9 @@ struct Fetch: AsyncParsableCommand {
 
         init(place: Output, file: OutputFile) { (self.place, self.file) = (place, file) }
 
-        /// Writes `bytes`; throws if they are a playlist and the file is named as a film.
+        /// Writes `bytes`.
+        ///
+        /// Throws if they begin a playlist and the output file has the extension of a media file.
         func append(_ bytes: [UInt8], of url: String) async throws {
             let isFirst = hasBegun.withLock { hasBegun in
                 defer { hasBegun = true }

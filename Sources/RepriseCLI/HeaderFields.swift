@@ -2,7 +2,7 @@ import ArgumentParser
 import HTTPTypes
 import Reprise
 
-/// The option `--header` of commands that fetch.
+/// The `--header` option of commands that fetch.
 struct HeaderOptions: ParsableArguments {
     @Option(
         name: .customLong("header"),
@@ -10,7 +10,7 @@ struct HeaderOptions: ParsableArguments {
             "Field sent to the origin, such as \"Authorization: Bearer …\"; may be repeated.", valueName: "field"))
     var lines: [String] = []
 
-    /// Whether it was given.
+    /// Whether the option was given.
     var isGiven: Bool { !lines.isEmpty }
 
     func validate() throws { _ = try HeaderFields.options(lines) }
@@ -39,7 +39,9 @@ enum HeaderFields {
         return fields
     }
 
-    /// The fields of an operation, each `Name: value`; throws ``RepriseError`` with code `invalidArgument`.
+    /// Parses the fields of a control operation, each `Name: value`.
+    ///
+    /// Throws ``RepriseError`` with code `invalidArgument` for a malformed field, or one that Reprise sends itself.
     static func ofOperation(_ lines: [String]?) throws(RepriseError) -> HTTPFields {
         let parsed: HTTPFields
         do { parsed = try parse(lines ?? []) } catch {

@@ -155,7 +155,7 @@ struct EntryReport: Encodable {
     var spans: [[Int64]]?
     /// The host that sent it, if that is known to give each request another file.
     var splicingHost: String?
-    /// What a running server has remarked about its host.
+    /// Problems that the running server has noticed with the file's host.
     var remarks: [String]?
     /// What it is the playlist of.
     var stream: StreamReport?

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import RepriseHTTPClient
 
-/// How origins are waited for, and whom they are trusted by.
+/// Timeouts for origins, and additional trusted certificates.
 struct NetworkOptions: ParsableArguments {
     @Option(
         help: Setting.trustRoots.help(
@@ -24,7 +24,9 @@ struct NetworkOptions: ParsableArguments {
 
     func validate() throws { try Setting.trustRoots.check(option: trustRoots) }
 
-    /// Throws a reason with code 64 if a variable is wrong.
+    /// Applies the options, variables and configuration file to `client`.
+    ///
+    /// Throws an error with exit code 64 if a variable is invalid.
     func apply(to client: inout NIOOrigin.Configuration, from settings: Settings) throws {
         client.responseTimeout = try settings.value(.responseTimeout, given: responseTimeout)?.duration
         client.idleTimeout = try settings.value(.idleTimeout, given: idleTimeout)?.duration

@@ -1,15 +1,15 @@
 import Reprise
 import RepriseProxy
 
-/// Recognizes addresses of the user's own server, which people copy from their player, such as
+/// Recognizes addresses of the user's own server that were copied from a player, such as
 /// `http://127.0.0.1:8090/TOKEN/https/example.com/film.mp4`.
 struct OwnAddress {
-    /// What the server that has the cache says of itself; `nil` if none runs.
+    /// The report of the server that uses the cache; `nil` if no server is running.
     let server: ServerReport?
-    /// Where a server listens that does not run.
+    /// The configured port, used if no server is running.
     let port: Int
 
-    /// The URL that the server serves at the address `text`; `nil` if that is none of its addresses.
+    /// The origin URL in the server address `text`; `nil` if `text` is not an address of this server.
     func url(behind text: String) -> String? {
         guard let address = Self.parts(of: text), isOwn(address),
             case .resource(let url)? = try? Route(target: address.url.target, token: address.token)
@@ -17,12 +17,12 @@ struct OwnAddress {
         return url.description
     }
 
-    /// Whether `text` has the form of such an address.
+    /// Whether `text` looks like an address of a Reprise server.
     static func isLike(_ text: String) -> Bool { parts(of: text) != nil }
 
     private struct Parts {
         let url: ResourceURL
-        /// The first segment of the path, if it is no scheme.
+        /// The first segment of the path, if it is not a scheme.
         let token: String?
     }
 
@@ -40,7 +40,7 @@ struct OwnAddress {
     private func isOwn(_ address: Parts) -> Bool {
         let isOfMachine = ProxyConfiguration.isLoopback(host: address.url.host)
         guard let server else { return isOfMachine && address.url.port == port }
-        // Under any name: no origin has our token in its paths.
+        // With our token, any host name is accepted: no origin has the token in its paths.
         if let token = address.token, server.isToken(token) { return true }
         guard let own = server.address.flatMap({ try? ResourceURL($0) }), own.port == address.url.port,
             isOfMachine || own.host == address.url.host
@@ -50,12 +50,12 @@ struct OwnAddress {
 }
 
 extension CacheOptions {
-    /// `texts`, URLs and whatever else names files, with the URLs behind addresses of this user's own server.
+    /// Replaces addresses of the user's own server with the origin URLs that they contain.
     ///
-    /// Says on standard error what is taken in place of an address, whose token is shown nowhere.
+    /// Other arguments are returned unchanged. Prints each replacement to standard error, without the token.
     func behindOwn(_ texts: [String]) async throws -> [String] {
         guard texts.contains(where: OwnAddress.isLike) else { return texts }
-        // Whatever goes wrong here, the command itself finds out.
+        // Ignore errors here. The command reports them itself.
         let client = try? await ControlClient.find(self)
         let own = OwnAddress(server: client?.report, port: try settings().value(.port, given: nil))
         return texts.map { text in
@@ -65,6 +65,6 @@ extension CacheOptions {
         }
     }
 
-    /// The same for one of them.
+    /// Replaces an address of the user's own server with the origin URL that it contains.
     func behindOwn(_ text: String) async throws -> String { try await behindOwn([text])[0] }
 }

@@ -14,7 +14,7 @@ struct Pin: AsyncParsableCommand {
             Without --download nothing is fetched: what players and fetch store of a URL is kept. With the URL of a
             stream's outermost playlist, that is all its files. With --download, a stream's playlists, segments and keys
             are fetched, of the variant and the languages that the options name. With --first, the beginning is fetched
-            and kept, and the rest goes when room is needed. What is kept counts against the limit like the rest. When it
+            and kept, and the rest may be evicted. What is kept counts against the limit like the rest. When it
             fails, a URL is kept as it was before, and the others follow all the same; a download for which there is no
             room at present waits, with what has come of it.
 

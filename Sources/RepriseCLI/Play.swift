@@ -96,7 +96,7 @@ struct Play: AsyncParsableCommand {
         }
         await server.stop()
         let code = try result.get()
-        // What this player got: downloads that go on beside it are none of that.
+        // Count only the bytes sent to this player, not those of concurrent downloads.
         let played = server.servedBytes
         let saved = played.store + played.joined
         let all = saved + played.origin
@@ -104,9 +104,9 @@ struct Play: AsyncParsableCommand {
         return code
     }
 
-    /// Says that `url` is a web page, which players cannot play.
+    /// Prints a warning if `url` is a web page, which players cannot play.
     private func warnOfPage(at url: ResourceURL, in cache: MediaCache) async {
-        // Without an entry nothing is known of it; errors of playback were reported.
+        // Without an entry there is nothing to judge. Playback errors have been reported already.
         guard let stored = await (try? cache.resource(for: url))?.stored(),
             let page = WebPage.objection(to: stored.information, at: url)
         else { return }

@@ -92,9 +92,9 @@ struct Show: AsyncParsableCommand {
         }
     }
 
-    /// What the server that uses the cache, if there is one, has remarked about the host of `url`.
+    /// Problems that the running server has noticed with the host of `url`; empty if no server uses the cache.
     private func remarks(about url: String) async -> [String] {
-        // Whatever goes wrong, the rest is shown.
+        // Ignore errors, so that the rest of the output still appears.
         guard let server = try? await cache.server() else { return [] }
         return (try? await server.perform(RemarksOperation(url: url)) { _ in })?.reasons ?? []
     }

@@ -30,14 +30,29 @@ import Testing
             ("a=b; Domain=other.test", "http://other.test/x", nil), ("a=b; Domain=other.test", "http://h.test/x", nil),
             ("a=b; Path=/live", "http://h.test/live", "a=b"), ("a=b; Path=/live", "http://h.test/live/1.ts?q", "a=b"),
             ("a=b; Path=/live", "http://h.test/lively", nil), ("a=b; Path=live", "http://h.test/x", "a=b"),
-            ("a=b; Secure", "http://h.test/x", nil), ("a=b; Secure", "https://h.test/x", "a=b"),
+            ("a=b; Secure", "http://h.test/x", nil), ("a=b; Secure", "https://h.test/x", nil),
             ("a=b; HttpOnly; SameSite=None", "http://h.test/x", "a=b"), ("a=", "http://h.test/x", "a="),
             (" a = b=c ", "http://h.test/x", "a=b=c"), ("=b", "http://h.test/x", nil), ("b", "http://h.test/x", nil),
-            ("__Host-a=b; Path=/; Secure", "https://h.test/x", "__Host-a=b"),
         ] as [(String, String, String?)])
     func places(value: String, url: String, expected: String?) {
         let jar = Self.jar([value], from: "http://h.test/list.m3u8")
         #expect(jar.field(for: Self.place(url), at: Self.now) == expected)
+    }
+
+    @Test("only an encrypted response sets a cookie that is sent over TLS only")
+    func secure() {
+        let jar = Self.jar(["a=b; Secure", "__Host-c=d; Path=/; Secure"], from: "https://h.test/")
+        #expect(jar.field(for: Self.place("https://h.test/x"), at: Self.now) == "a=b; __Host-c=d")
+        #expect(jar.field(for: Self.place("http://h.test/x"), at: Self.now) == nil)
+    }
+
+    @Test("newer cookies of the jar replace and remove those of the request")
+    func newer() {
+        let jar = Self.jar(["a=2", "b=; Max-Age=0"], from: "http://h.test/")
+        let place = Self.place("http://h.test/x")
+        #expect(jar.field(for: place, at: Self.now, besides: "a=1; b=1; c=1", isNewer: true) == "a=2; c=1")
+        #expect(jar.field(for: place, at: Self.now, besides: "b=1", isNewer: true) == "a=2")
+        #expect(jar.field(for: place, at: Self.now, besides: "a=1; c=1") == "a=1; c=1")
     }
 
     @Test("the folder of the response is the default path")

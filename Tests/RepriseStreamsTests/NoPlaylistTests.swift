@@ -53,18 +53,13 @@ import Testing
         }
     }
 
-    private static func check(_ error: RepriseError?, _ item: Case) {
-        #expect(error?.code == .notDownloadable, "\(error as Any)")
-        #expect(error?.message.contains(item.word) == true, "\(error as Any)")
-    }
-
     @Test("a download fails, also in the next process", arguments: cases)
     func download(_ item: Case) async throws {
         try await Self.run(item) { bench, resource async throws in
             try await bench.cache.downloads.add(resource)
-            Self.check(try await bench.cache.endedDownload().state.error, item)
+            Refusal.check(try await bench.cache.endedDownload().state.error, saying: item.word)
             try await bench.reopened(configure: { $0.downloadsStreams = true }) { cache async throws in
-                Self.check(try await cache.endedDownload().state.error, item)
+                Refusal.check(try await cache.endedDownload().state.error, saying: item.word)
             }
         }
     }
@@ -72,11 +67,7 @@ import Testing
     @Test("a beginning is not kept", arguments: cases, [PreloadAmount.seconds(5), .bytes(20)])
     func beginning(_ item: Case, _ amount: PreloadAmount) async throws {
         try await Self.run(item) { bench, resource async throws in
-            let error = await #expect(throws: RepriseError.self) {
-                try await bench.cache.retain(resource, as: .first(amount))
-            }
-            Self.check(error, item)
-            #expect(try await bench.cache.retention(of: resource) == .cached)
+            try await Refusal.checkBeginning(amount, of: resource, in: bench.cache, saying: item.word)
         }
     }
 
@@ -195,5 +186,23 @@ import Testing
             let stored = try await bench.cache.entries().first { $0.url.target == "/s2.ts" }
             #expect(stored?.storedBytes ?? 0 >= 30_000)
         }
+    }
+}
+
+/// Checks that a file is refused because it is not what it should be.
+enum Refusal {
+    /// The error of a download, which contains `word`.
+    static func check(_ error: RepriseError?, saying word: String) {
+        #expect(error?.code == .notDownloadable, "\(error as Any)")
+        #expect(error?.message.contains(word) == true, "\(error as Any)")
+    }
+
+    /// A beginning is neither fetched nor kept.
+    static func checkBeginning(
+        _ amount: PreloadAmount, of resource: MediaResource, in cache: MediaCache, saying word: String
+    ) async throws {
+        let error = await #expect(throws: RepriseError.self) { try await cache.retain(resource, as: .first(amount)) }
+        check(error, saying: word)
+        #expect(try await cache.retention(of: resource) == .cached)
     }
 }

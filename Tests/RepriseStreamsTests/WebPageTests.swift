@@ -37,16 +37,11 @@ import Testing
         }
     }
 
-    private static func check(_ error: RepriseError?, _ item: Case) {
-        #expect(error?.code == .notDownloadable, "\(error as Any)")
-        #expect(error?.message.contains(item.word) == true, "\(error as Any)")
-    }
-
     @Test("a download of one fails, and nothing of it is kept", arguments: cases)
     func download(_ item: Case) async throws {
         try await Self.run(item) { bench, resource async throws in
             try await bench.cache.downloads.add(resource)
-            Self.check(try await bench.cache.endedDownload().state.error, item)
+            Refusal.check(try await bench.cache.endedDownload().state.error, saying: item.word)
             #expect(await resource.storedProgress().ranges.isEmpty)
             #expect(bench.cache.storedBytes == 0)
         }
@@ -55,11 +50,7 @@ import Testing
     @Test("its beginning is not kept", arguments: cases, [PreloadAmount.seconds(5), .bytes(20)])
     func beginning(_ item: Case, _ amount: PreloadAmount) async throws {
         try await Self.run(item) { bench, resource async throws in
-            let error = await #expect(throws: RepriseError.self) {
-                try await bench.cache.retain(resource, as: .first(amount))
-            }
-            Self.check(error, item)
-            #expect(try await bench.cache.retention(of: resource) == .cached)
+            try await Refusal.checkBeginning(amount, of: resource, in: bench.cache, saying: item.word)
             #expect(bench.cache.storedBytes == 0)
         }
     }

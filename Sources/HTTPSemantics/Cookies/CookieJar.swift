@@ -33,6 +33,15 @@ package struct CookieJar: Sendable {
         fileprivate func isWithin(_ domain: String) -> Bool {
             host == domain || !isAddress && host.hasSuffix("." + domain)
         }
+
+        /// The host, and the domains that it is in.
+        fileprivate var domains: [String] {
+            var domains = [host]
+            while !isAddress, let dot = domains[domains.count - 1].firstIndex(of: ".") {
+                domains.append(String(domains[domains.count - 1][dot...].dropFirst()))
+            }
+            return domains
+        }
     }
 
     private struct Cookie {
@@ -44,9 +53,11 @@ package struct CookieJar: Sendable {
         /// Seconds since 1970; `nil` for a cookie of the session.
         var end: Int64?
         var arrival: Int64
+        /// Cookies that came earlier have a smaller one.
+        var number = 0
 
         func isReplaced(by other: Cookie) -> Bool {
-            name == other.name && domain == other.domain && path == other.path && isHostOnly == other.isHostOnly
+            name == other.name && path == other.path && isHostOnly == other.isHostOnly
         }
 
         /// RFC 6265 §5.4, step 1.
@@ -58,8 +69,10 @@ package struct CookieJar: Sendable {
 
     private static let mostOfDomain = 64, most = 1024, longest = 4096
 
-    /// In the order in which they came.
-    private var cookies: [Cookie] = []
+    /// By domain, each in the order of arrival.
+    private var cookies: [String: [Cookie]] = [:]
+    private var count = 0
+    private var lastNumber = 0
 
     /// Creates an empty jar.
     package init() {}
@@ -69,31 +82,53 @@ package struct CookieJar: Sendable {
     /// A cookie that is in the jar already and came later stays.
     package mutating func take(_ fields: HTTPFields, from place: Place, at time: Int64) {
         for text in fields[values: .setCookie] {
-            guard let cookie = Self.cookie(text, from: place, at: time) else { continue }
-            if let index = cookies.firstIndex(where: { $0.isReplaced(by: cookie) }) {
-                guard cookies[index].arrival <= time else { continue }
-                cookies[index] = cookie
+            guard var cookie = Self.cookie(text, from: place, at: time) else { continue }
+            var others = cookies[cookie.domain] ?? []
+            if let index = others.firstIndex(where: { $0.isReplaced(by: cookie) }) {
+                guard others[index].arrival <= time else { continue }
+                cookie.number = others[index].number
+                others[index] = cookie
             } else {
-                cookies.append(cookie)
+                lastNumber += 1
+                cookie.number = lastNumber
+                others.append(cookie)
+                count += 1
             }
-            let ofDomain = cookies.indices.filter { cookies[$0].domain == cookie.domain }
-            if ofDomain.count > Self.mostOfDomain { cookies.remove(at: ofDomain[0]) }
-            if cookies.count > Self.most { cookies.removeFirst() }
+            if others.count > Self.mostOfDomain {
+                others.removeFirst()
+                count -= 1
+            }
+            cookies[cookie.domain] = others
+            if count > Self.most { removeOldest() }
         }
     }
 
-    /// The value of `Cookie` for a request at `time`; `nil` if the jar has none for it.
+    private mutating func removeOldest() {
+        let oldest = cookies.min { ($0.value.first?.number ?? .max) < ($1.value.first?.number ?? .max) }
+        guard let oldest else { return }
+        cookies[oldest.key] = oldest.value.count > 1 ? Array(oldest.value.dropFirst()) : nil
+        count -= 1
+    }
+
+    /// The value of `Cookie` for a request at `time`; `nil` if there is none.
     ///
-    /// Pairs of `own`, a field that the request has already, come first and replace those of the same name.
-    package func field(for place: Place, at time: Int64, besides own: String? = nil) -> String? {
-        let known = Set((own ?? "").split(separator: ";").map { $0.prefix { $0 != "=" }.trimmingBlanks })
-        let mine = cookies.enumerated()
-            .filter { $0.element.end.map { $0 > time } != false && $0.element.belongs(to: place) }
-            .filter { !known.contains($0.element.name[...]) }
-            .sorted { ($1.element.path.utf8.count, $0.offset) < ($0.element.path.utf8.count, $1.offset) }
-            .map { "\($0.element.name)=\($0.element.value)" }
-        let pairs = (own.map { [$0] } ?? []) + mine
-        return pairs.isEmpty ? nil : pairs.joined(separator: "; ")
+    /// `own` is the value that the request has already. Its pairs come first and hide cookies of the same name in the
+    /// jar. If the jar `isNewer`, its cookies come first, and replace or remove pairs of the same name.
+    package func field(
+        for place: Place, at time: Int64, besides own: String? = nil, isNewer: Bool = false
+    ) -> String? {
+        let matching = place.domains.flatMap { cookies[$0] ?? [] }.filter { $0.belongs(to: place) }
+        guard !matching.isEmpty else { return own }
+        let pairs = (own ?? "").split(separator: ";").map(\.trimmingBlanks).filter { !$0.isEmpty }
+        let names = Set(pairs.map { $0.prefix { $0 != "=" } })
+        // Longer paths first, then earlier ones (RFC 6265 §5.4).
+        let sent = matching.filter { ($0.end ?? .max) > time && (isNewer || !names.contains($0.name[...])) }
+            .sorted { ($1.path.utf8.count, $0.number) < ($0.path.utf8.count, $1.number) }
+            .map { "\($0.name)=\($0.value)" }
+        let known = Set(isNewer ? matching.map(\.name) : [])
+        let kept = pairs.filter { !known.contains(String($0.prefix { $0 != "=" })) }.map(String.init)
+        let all = isNewer ? sent + kept : kept + sent
+        return all.isEmpty ? nil : all.joined(separator: "; ")
     }
 
     private static func cookie(_ text: String, from place: Place, at time: Int64) -> Cookie? {
@@ -129,7 +164,8 @@ package struct CookieJar: Sendable {
             default: break
             }
         }
-        return cookie
+        // As browsers and curl do: what an encrypted site set must not be replaced by a cookie in the clear.
+        return cookie.isSecure && !place.isSecure ? nil : cookie
     }
 
     /// A date with blanks or, as in Netscape's specification, hyphens.

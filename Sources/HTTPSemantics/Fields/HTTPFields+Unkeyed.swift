@@ -1,12 +1,11 @@
 package import HTTPTypes
 
 extension HTTPFields {
-    /// Names of request fields, in lower case, that may change the response although they are not part of the cache
-    /// key.
+    /// Names of request fields, in lowercase, that may change the response although they are not part of the cache key.
     ///
-    /// These are private fields (`X-…`) and those that name an address, a page, a client or a method, except some that
-    /// are known not to change the response. A shared cache stores a response to them only if its Vary names them:
-    /// otherwise one client's preferences would apply to all.
+    /// These are private fields (`X-…`) and fields that name an address, a page, a client or a method, except those
+    /// known not to change the response. A shared cache stores the response to a request with such a field only if Vary
+    /// names the field. Otherwise, one client's preferences would apply to all clients.
     package var unkeyed: Set<String> {
         Set(map(\.name.canonicalName).filter { Self.isSuspect($0) && !Self.harmless.contains($0) })
     }

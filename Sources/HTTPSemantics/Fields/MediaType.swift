@@ -16,7 +16,7 @@ package struct MediaType: Equatable {
     /// Whether this is what servers send in place of a file to say why it is not there: a web page, or JSON.
     package var isNotice: Bool { isHTML || essence == "application/json" || essence.hasSuffix("+json") }
 
-    /// Whether this is surely neither audio nor video: a text, a picture or a font.
+    /// Whether this type is definitely neither audio nor video: text, an image or a font.
     package var isOfOtherKind: Bool {
         isNotice || essence == "application/xml" || essence.hasSuffix("+xml")
             || ["text/", "image/", "font/"].contains { essence.hasPrefix($0) }

@@ -1,16 +1,16 @@
-/// What the first bytes of a body show, whatever its media type says.
+/// The kind of content that the first bytes of a body reveal, regardless of its media type.
 package enum BodyBeginning: Sendable, Hashable {
-    /// Readable text, such as a sentence, a page or a playlist.
+    /// Readable text, such as an error message, a web page or a playlist.
     case text
-    /// A picture.
+    /// A PNG, GIF or JPEG image.
     case picture
-    /// Anything else, such as a container of audio and video.
+    /// Anything else, such as an audio or video container.
     case binary
 
-    /// Number of bytes that are looked at.
+    /// Number of bytes to inspect.
     package static let length = 512
 
-    /// Looks at the first bytes of a body; `nil` without any.
+    /// Inspects the first bytes of a body; `nil` if there are none.
     package init?(_ bytes: [UInt8]) {
         let bytes = bytes.prefix(Self.length)
         guard !bytes.isEmpty else { return nil }
@@ -26,12 +26,13 @@ package enum BodyBeginning: Sendable, Hashable {
         [0x89, 0x50, 0x4E, 0x47], [0x47, 0x49, 0x46, 0x38], [0xFF, 0xD8, 0xFF],
     ]
 
-    /// Whether they are UTF-8, or mostly ASCII, without the control characters that each container has, such as the
-    /// zeros of its lengths.
+    /// Whether the bytes are UTF-8 or mostly ASCII, without control characters.
+    ///
+    /// Every media container has control characters, such as the zero bytes in its length fields.
     private static func isText(_ bytes: ArraySlice<UInt8>) -> Bool {
         let isPrintable = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || (0x09...0x0D).contains($0) || $0 == 0x1B }
         guard isPrintable else { return false }
-        // The last character may be cut.
+        // The last character may be truncated.
         return bytes.count { $0 >= 0x80 } < bytes.count / 4
             || (0...3).contains { String(validating: bytes.dropLast($0), as: UTF8.self) != nil }
     }

@@ -6,9 +6,9 @@ public struct BodyPlacement: Sendable, Hashable {
     public var end: Int64?
     /// Complete length of the representation, from this response or from the generation that it continues.
     public var completeLength: Int64?
-    /// Whether the origin supports range requests, if this response proves it; `nil` if it proves nothing.
+    /// Whether the origin supports range requests; `nil` if this response doesn't prove either.
     ///
-    /// A 206 proves that it does, and a 200 to a request for a part without If-Range that it does not.
+    /// A 206 proves support. A 200 in response to a partial range request without If-Range proves the lack of it.
     public var rangesSupported: Bool?
 
     /// Creates a placement.

@@ -10,7 +10,8 @@ public struct FetchRequest: Sendable, Hashable {
     public var expectsMedia: Bool
     /// Whether audio or video may have no bytes: a playlist names it, and nothing of it is stored.
     public var mayBeEmpty: Bool
-    /// Whether it asks for a file in any case: a playlist, what one lists, or what is downloaded.
+    /// Whether the resource is known to be a file rather than a live stream: a playlist, a file listed in one, or a
+    /// download.
     public var isForFile: Bool
 
     /// Creates a request; by default one for the whole representation, without conditions.

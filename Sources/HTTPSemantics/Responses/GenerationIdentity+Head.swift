@@ -13,9 +13,10 @@ extension GenerationIdentity {
 
     /// Judges the fields of a 200 response to HEAD.
     ///
-    /// Every validator in it must be stored, and match. Fields without a validator mean nothing, except in a shared
-    /// cache for a stored response without validators, if the length is the same. A page, JSON, or a text without a
-    /// validator in place of media comes from a captive portal, a log-in or a failing program.
+    /// Every validator in it must be stored, and match. Without a validator the fields prove nothing, except in a
+    /// shared cache if the stored response has no validators either and the length is the same. If the stored response
+    /// is media, an HTML page, JSON, or text without a validator comes from a captive portal, a login page or a failing
+    /// server.
     package func verdict(ofHead fields: HTTPFields, isShared: Bool) -> HeadVerdict {
         if MediaType(fields[.contentType])?.isNotice == true, MediaType(mediaType)?.isNotice != true {
             return .tellsNothing

@@ -1,6 +1,6 @@
 /// Why a usable response must not be stored.
 public enum PassThroughReason: Sendable, Hashable {
-    /// Content-Encoding with a coding that changes the bytes: offsets would count encoded bytes (RFC 9110 §8.4).
+    /// Content-Encoding that changes the bytes, so that offsets would count encoded bytes (RFC 9110 §8.4).
     case contentEncoding
     /// `Vary: *` (RFC 9111 §4.1).
     case varyAny
@@ -18,19 +18,20 @@ public enum PassThroughReason: Sendable, Hashable {
     case setsCookie
     /// ICY metadata lies between the media bytes.
     case icyMetadata
-    /// Media without length and validator that must not be reused: what is live now, and not a file.
+    /// A live stream rather than a file: media with neither a length nor a validator, which must not be reused.
     case live
-    /// A body that is no version of the media that was expected or is stored, such as a page, a short text or a
-    /// picture: a captive portal, or an error with status 200.
+    /// A body that can't be a version of the expected or stored media, such as a web page, a short text or an image.
+    ///
+    /// It comes from a captive portal, or is an error sent with status 200.
     case unexpectedNotice
     /// No bytes with status 200 where media was expected, and nothing that shows that the file is empty.
     case emptyBody
-    /// A 200 whose Content-Range says that it is a part, or a part that doesn't say correctly which one it is.
+    /// A 200 whose Content-Range declares it a part, or a part with an incorrect Content-Range or Content-Length.
     case contradictoryRange
     /// A successful status other than 200 and 206.
     case unexpectedStatus
 
-    /// Whether the response says nothing about the representation that is stored.
+    /// Whether the response says nothing about the stored representation.
     package var isOfNoVersion: Bool {
         switch self {
         case .unexpectedNotice, .emptyBody, .unexpectedStatus: true

@@ -12,7 +12,9 @@ public enum ResponseAction: Sendable, Hashable {
     case generationChanged(GenerationChange)
     /// A 416 without information, or one that contradicts itself: ask once more, without Range.
     case retryWithoutRange
-    /// The whole under an If-Range that holds, in place of a part (RFC 9110 §13.1.5): ask once more, without If-Range.
+    /// The whole representation instead of a part, although the If-Range condition is true (RFC 9110 §13.1.5).
+    ///
+    /// Retry once without If-Range.
     case retryWithoutIfRange
     /// A body for the client that must not be stored.
     case passThrough(PassThroughReason)

@@ -32,3 +32,23 @@ package func contentLength(_ value: String) -> Int64? {
     }
     return isValid && lengths.count == 1 ? lengths.first : nil
 }
+
+extension HTTPResponse {
+    /// Corrects common, unambiguous mistakes of origins in the response to a GET for `range`.
+    ///
+    /// A response without a valid Date gets its arrival time `now` (RFC 9110 §6.6.1). A 200 becomes a 206 if its
+    /// Content-Range starts at the requested offset and its Content-Length is that of the part rather than of the
+    /// whole. Scripts that serve ranges often forget to set the status.
+    package mutating func repair(askedFor range: RangeSpec?, now: HTTPDate) {
+        if headerFields[.date].flatMap({ HTTPDate($0) }) == nil { headerFields[.date] = now.description }
+        if status == .ok, let range, isPart(askedFor: range) { status = .partialContent }
+    }
+
+    private func isPart(askedFor asked: RangeSpec) -> Bool {
+        guard let value = headerFields[.contentRange], case .satisfied(let range, let complete?) = ContentRange(value),
+            case .declared(let length) = ResponseFraming(headerFields),
+            length == range.upperBound - range.lowerBound, range != 0..<complete
+        else { return false }
+        return asked.resolve(completeLength: complete)?.lowerBound == range.lowerBound
+    }
+}

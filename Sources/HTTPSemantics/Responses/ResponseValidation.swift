@@ -109,9 +109,9 @@ struct ResponseValidation {
         return range.lowerBound == start || range.contains(start) && (continues || generation == nil)
     }
 
-    /// Whether less than the whole was requested, so that a 200 is no answer to the range.
+    /// Whether only a part was requested, so that a 200 does not honor the range.
     ///
-    /// A suffix proves nothing: servers that send other ranges ignore it.
+    /// A suffix range doesn't count, because servers that support other ranges may ignore it.
     private func wantsPart(completeLength: Int64?) -> Bool {
         switch request.range {
         case nil, .suffix: false
@@ -122,25 +122,27 @@ struct ResponseValidation {
 
     /// Whether a 200 proves that the origin ignores ranges (RFC 9110 §14.2).
     ///
-    /// Under If-Range it doesn't, and what Accept-Ranges says is no proof either way.
+    /// It doesn't if the request had If-Range. Accept-Ranges is no proof either way.
     private func isPartRefused(completeLength: Int64?) -> Bool {
         !request.sentIfRange && wantsPart(completeLength: completeLength)
     }
 
-    /// Whether the origin sent the whole although the condition holds (RFC 9110 §13.1.5): it may send the part to a
-    /// request without If-Range.
+    /// Whether the origin sent the whole representation although the If-Range condition is true (RFC 9110 §13.1.5).
+    ///
+    /// It may send the part if the request is repeated without If-Range.
     private func isIfRangeMisunderstood(completeLength: Int64?) -> Bool {
         request.sentIfRange && wantsPart(completeLength: completeLength)
     }
 
-    /// Whether Content-Range contradicts that a 200 is the whole; its position in the file is unknown then.
+    /// Whether Content-Range contradicts that a 200 is the whole representation, so that its offset is unknown.
     ///
-    /// The field has no meaning in a 200 (RFC 9110 §14.4), but programs that forget the status send parts with it.
+    /// The field has no meaning in a 200 (RFC 9110 §14.4), but servers that forget to set status 206 send parts with
+    /// it.
     private func isPartByItsContentRange(length: Int64?) -> Bool {
         guard let value = fields[.contentRange], case .satisfied(let range, let complete) = ContentRange(value) else {
             return false
         }
-        // A body as long as the whole is the whole, whatever the field says.
+        // A body with the complete length is the whole representation, whatever Content-Range says.
         if let complete, length == complete || length == nil && range == 0..<complete { return false }
         return request.range != nil || length == range.upperBound - range.lowerBound
     }
@@ -192,14 +194,14 @@ struct ResponseValidation {
         return !continues || policy == .immutable
     }
 
-    /// A body below this length, and below a sixteenth of the stored length, needs a validator to be another version.
+    /// Length in bytes below which a new version must have a validator, if it is also below a sixteenth of the stored
+    /// length.
     private static let leastVersion: Int64 = 64 << 10
 
-    /// Whether the body in place of stored media is worth less than they are, as its type and its length show: an error
-    /// of a program that sends status 200 for everything.
+    /// Whether the type and length show that the body should not replace the stored media.
     ///
-    /// To store it is allowed, not required (RFC 9111 §4.3.3). What only its first bytes show is judged later
-    /// (``BodyBeginning``).
+    /// Some servers send their errors with status 200. Replacing the stored response is allowed but not required (RFC
+    /// 9111 §4.3.3). The first bytes of the body are checked later (``BodyBeginning``).
     private func replacesByLess(length: Int64?) -> Bool {
         guard let generation, MediaType(generation.mediaType)?.isMedia ?? true else { return false }
         let validators = Validators(fields)
@@ -215,8 +217,10 @@ struct ResponseValidation {
         return isShort && MediaType(fields[.contentType])?.isOfOtherKind == true
     }
 
-    /// Whether the body is a moment of something live rather than a file: media without length and validator whose
-    /// origin wants to be asked each time, or whose fields are those of a radio server.
+    /// Whether the body is a live stream rather than a file.
+    ///
+    /// Live streams are media without a validator that have the fields of a radio server, or that have no length and
+    /// must be revalidated each time.
     private func isLive(length: Int64?) -> Bool {
         let validators = Validators(fields)
         guard !request.isForFile, storage.honorsNoStore, validators.etag == nil, validators.lastModified == nil,

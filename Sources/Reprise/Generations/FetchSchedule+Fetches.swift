@@ -120,13 +120,22 @@ extension FetchSchedule {
             readers[readerID]?.failure = readerID == fetch.owner || concerns(readerID) ? failure : nil
             effects.append(.wake(readerID))
         }
+        // Their readers may come back now, and their linger time may have passed.
+        if rangesSupported != true {
+            for (other, lingering) in fetches where lingering.phase == .lingering && lingering.covers(fetch.cursor) {
+                effects.append(.linger(other))
+            }
+        }
         return effects
     }
 
-    /// The linger time of the fetch is over, and begins again while its response may be needed.
+    /// The linger time of the fetch is over.
+    ///
+    /// A fetch whose response may be needed stays until the response of the other one is here, see
+    /// ``takeOver(_:isFirstProof:)``, or until the other one ends.
     mutating func lingerExpired(_ id: FetchID) -> [Effect] {
-        guard let fetch = fetches[id], fetch.phase == .lingering else { return [] }
-        return mayBringAll(fetch) ? [.linger(id)] : [cancel(id)]
+        guard let fetch = fetches[id], fetch.phase == .lingering, !mayBringAll(fetch) else { return [] }
+        return [cancel(id)]
     }
 
     /// The fetch is stuck: no reader waits for it from now on, and `bypassing` ones fetch the hole for themselves.

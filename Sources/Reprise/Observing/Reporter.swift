@@ -12,8 +12,27 @@ final class Reporter: Sendable {
     private let early = Mutex<[CacheEvent]?>([])
     private static let earlyLimit = 64
     private let lastBypass = Mutex<Bypass?>(nil)
-    private let remarks = Mutex<[HostRemark]>([])
-    private static let mostRemarks = 256
+    private let remarks = Mutex(Remarks())
+
+    /// The remarks about hosts.
+    private struct Remarks {
+        /// The latest, the oldest first.
+        var latest: [HostRemark] = []
+        var known: Set<HostRemark> = []
+
+        static let most = 256
+        /// Number of remarks at which all are forgotten, and may be repeated.
+        static let mostKnown = 4096
+
+        /// Whether `remark` is new.
+        mutating func note(_ remark: HostRemark) -> Bool {
+            if known.count >= Self.mostKnown { known = [] }
+            guard known.insert(remark).inserted else { return false }
+            latest.append(remark)
+            if latest.count > Self.most { latest.removeFirst() }
+            return true
+        }
+    }
 
     /// That bytes bypassed the store.
     struct Bypass: Sendable {
@@ -32,19 +51,13 @@ final class Reporter: Sendable {
 
     var current: CacheStatistics { counts.withLock { $0.statistics } }
 
-    /// What was remarked about hosts since the start, the oldest first.
-    var hostRemarks: [HostRemark] { remarks.withLock { $0 } }
+    /// The latest remarks about hosts, the oldest first.
+    var hostRemarks: [HostRemark] { remarks.withLock { $0.latest } }
 
-    /// Remarks `reason` about `host`, on the occasion of `key`; does nothing if that was said before.
+    /// Reports `reason` about `host`, which was noticed for `key`; does nothing if it was reported before.
     func remark(_ reason: String, about key: CacheKey, at host: String) {
         let remark = HostRemark(host: host, reason: reason)
-        let isNew = remarks.withLock { remarks in
-            guard !remarks.contains(remark) else { return false }
-            remarks.append(remark)
-            if remarks.count > Self.mostRemarks { remarks.removeFirst() }
-            return true
-        }
-        if isNew { tell(.hostRemarked(key, host: host, reason: reason)) }
+        if remarks.withLock({ $0.note(remark) }) { tell(.hostRemarked(key, host: host, reason: reason)) }
     }
 
     /// Everything that was counted.

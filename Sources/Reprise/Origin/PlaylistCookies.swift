@@ -34,7 +34,7 @@ package final class PlaylistCookies: Sendable {
 }
 
 extension ResourceURL {
-    fileprivate var cookiePlace: CookieJar.Place {
+    var cookiePlace: CookieJar.Place {
         CookieJar.Place(host: host, target: target, isSecure: scheme == .https)
     }
 }

@@ -1,25 +1,25 @@
 import HTTPSemantics
 
-/// The forms in which missing bytes can be requested, from the most exact one to the one that every origin understands.
+/// The forms of a request for missing bytes, from the most exact to the most widely supported.
 ///
-/// Pure. Some origins fail at a form that the player never used, such as `bytes=a-b`.
+/// Some origins fail for a form that the player never used, such as `bytes=a-b`.
 struct RangeForms: Sendable, Equatable {
     /// How far a request may reach beyond the missing bytes.
     enum Bound: Sendable, Equatable {
-        /// To the end of the file: a reader requested as much, or no player waits for it.
+        /// Up to the end of the file, because a reader requested it or no player is waiting.
         case open
-        /// To where the player's own range ends, and no further, because it may have reasons for its bounds.
+        /// Up to the end of the player's own range and no further, because the player may depend on its bounds.
         case player(Int64)
     }
 
-    /// The form to use now; `nil` for the whole, without Range.
+    /// The current form; `nil` requests the whole representation, without Range.
     private(set) var current: RangeSpec?
-    /// The forms to use if an origin fails at ``current``, in this order.
+    /// The fallback forms if an origin fails for ``current``, in order.
     private var others: [RangeSpec?]
 
-    /// The forms of a request for `range` of a representation of that length.
+    /// Creates the forms of a request for `range` of a representation with that length.
     ///
-    /// With `needsOpenEnd`, the host is known to fail at the exact form.
+    /// `needsOpenEnd` means that the host is known to fail for the exact form.
     init(_ range: Range<Int64>, within bound: Bound, completeLength: Int64?, needsOpenEnd: Bool = false) {
         let reachesEnd = range.upperBound == .max || range.upperBound == completeLength
         var forms: [RangeSpec?] = []
@@ -35,10 +35,10 @@ struct RangeForms: Sendable, Equatable {
         self.init(forms + [nil])
     }
 
-    /// The one form `range`.
+    /// Creates a single form without fallbacks.
     init(only range: RangeSpec?) { self.init([range]) }
 
-    /// The form `range`, chosen by a reader, and its substitutes if it may be widened.
+    /// Creates the form `range` as requested by a reader, with fallbacks if the range may be widened.
     init(_ range: RangeSpec?, mayWiden: Bool) {
         switch range {
         case .bounded(let bytes)? where mayWiden: self.init(bytes, within: .open, completeLength: nil)
@@ -52,7 +52,7 @@ struct RangeForms: Sendable, Equatable {
         others = Array(forms.dropFirst())
     }
 
-    /// Goes on to the next form; false if there is none.
+    /// Advances to the next form; returns false if there is none.
     mutating func advance() -> Bool {
         guard !others.isEmpty else { return false }
         current = others.removeFirst()
@@ -61,8 +61,9 @@ struct RangeForms: Sendable, Equatable {
 }
 
 extension ResponseAction {
-    /// Whether the origin may have failed at the form of the range, so that another form can help: it sent another part
-    /// than requested, or an error about the request, with this status.
+    /// Whether the form of the range may have caused the failure, so that another form can help.
+    ///
+    /// That is the case if the origin sent a different part, or rejected the request with `status` 400, 416 or 501.
     func isFaultOfForm(status: Int) -> Bool {
         switch self {
         case .reject(.invalidContentRange), .reject(.multipart), .reject(.wrongStart), .reject(.contentLength): true

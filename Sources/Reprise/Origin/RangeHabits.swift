@@ -1,17 +1,17 @@
 import HTTPSemantics
 import Primitives
 
-/// What was learned of hosts that answer requests for ranges otherwise than RFC 9110 says.
+/// Hosts that are known to answer range requests in violation of RFC 9110.
 ///
-/// In memory only, and for ``memory``: a host may be repaired.
+/// Kept in memory only, for ``memory``, because a host may be fixed.
 final class RangeHabits: Sendable {
     enum Habit: Sendable {
-        /// Sends the whole for any If-Range, also for one that holds.
+        /// Sends the whole representation for any If-Range, even if the condition is true.
         case ignoresIfRange
-        /// Sends wrong answers or errors to ranges with an end, and right ones to those without.
+        /// Answers ranges with an end incorrectly or with errors, but handles open-ended ranges.
         case needsOpenEnds
 
-        /// What the host does, for people.
+        /// A user-facing description of the behavior.
         var words: String {
             switch self {
             case .ignoresIfRange: "It sends the whole file if the request has If-Range, although the file is unchanged."
@@ -20,9 +20,9 @@ final class RangeHabits: Sendable {
         }
     }
 
-    /// How long a habit is remembered after it was last seen.
+    /// How long a habit is remembered after it was last observed.
     static let memory = Duration.seconds(3600)
-    /// Most hosts that are remembered for one habit.
+    /// Maximum number of hosts remembered per habit.
     private static let most = 256
 
     private let clock: CacheClock
@@ -30,13 +30,13 @@ final class RangeHabits: Sendable {
 
     init(clock: CacheClock) { self.clock = clock }
 
-    /// Whether the host, with its port, was seen to have the habit.
+    /// Whether the habit was observed recently at the host and port in `authority`.
     func has(_ habit: Habit, at authority: String) -> Bool {
         let now = clock.elapsed()
         return seen.withLock { $0[habit]?[authority].map { now - $0 < Self.memory } ?? false }
     }
 
-    /// The host, with its port, was seen to have the habit.
+    /// Records that the habit was observed at the host and port in `authority`.
     func note(_ habit: Habit, at authority: String) {
         let now = clock.elapsed()
         seen.withLock { seen in

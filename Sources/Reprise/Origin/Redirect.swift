@@ -8,7 +8,7 @@ package enum Redirect {
 
     /// The `Location` of a redirect, or `nil` if the response is passed on as it is.
     ///
-    /// White space and bytes beyond ASCII, which no URI has, are percent-encoded as they came, as clients do.
+    /// Whitespace and non-ASCII bytes are invalid in a URI. They are percent-encoded byte by byte, as in other clients.
     package static func location(of head: HTTPResponse) -> String? {
         guard [301, 302, 303, 307, 308].contains(head.status.code) else { return nil }
         return head.headerFields.first { $0.name == .location }.map { field in
@@ -18,7 +18,8 @@ package enum Redirect {
 
     /// The request that follows `request` to `location`.
     ///
-    /// Throws `originRedirectRefused` when the target is not an http(s) URL, or leaves TLS though that is not allowed.
+    /// Throws `originRedirectRefused` if the target is not an http(s) URL, or if it downgrades from TLS without
+    /// permission.
     package static func following(
         _ location: String, from request: OriginRequest, mayLeaveTLS: Bool = false
     ) throws(RepriseError) -> OriginRequest {
@@ -62,8 +63,10 @@ package enum Redirect {
         return harmless.contains(text) || text == "accept" || text.hasPrefix("accept-")
     }
 
-    /// Credentials stay with their host and port, and in TLS; an upgrade from http to https at the default ports counts
-    /// as staying.
+    /// Whether a redirect from `origin` to `target` may keep credentials.
+    ///
+    /// They are kept for the same host and port, and never sent from https to http. An upgrade from http to https at
+    /// the default ports counts as the same port.
     static func keepsCredentials(from origin: ResourceURL, to target: ResourceURL) -> Bool {
         origin.host == target.host && (origin.scheme == .http || target.scheme == .https)
             && (origin.port == target.port || (origin.hasDefaultPort && target.hasDefaultPort))

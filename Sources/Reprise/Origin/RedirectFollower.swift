@@ -1,3 +1,4 @@
+import HTTPSemantics
 package import HTTPTypes
 
 /// The requests of one exchange, from redirect to redirect (RFC 9110 §15.4).
@@ -13,7 +14,9 @@ package struct RedirectFollower: Sendable {
     private let authority: String
     /// The request without cookies of redirects.
     private var plain: OriginRequest
-    private var cookies = ExchangeCookies()
+    private var cookies = CookieJar()
+    /// The time at the origin when it sent the last response, in seconds since 1970; 2000 if it did not say.
+    private var time: Int64 = 946_684_800
     /// All requests so far, in order.
     private var sent: [OriginRequest]
 
@@ -43,12 +46,15 @@ package struct RedirectFollower: Sendable {
         guard sent.count <= limit else {
             throw RepriseError(.originRedirectRefused, "\(authority) redirects more than \(limit) times.")
         }
-        cookies.take(head.headerFields, from: request.url)
+        if let date = head.headerFields[.date].flatMap({ HTTPDate($0) }) { time = date.secondsSince1970 }
+        cookies.take(head.headerFields, from: request.url.cookiePlace, at: time)
         let from = plain
         plain = try Redirect.following(location, from: from, mayLeaveTLS: mayLeaveTLS)
         hasLeftHost = hasLeftHost || !Redirect.keepsCredentials(from: from.url, to: plain.url)
         var next = plain
-        cookies.add(to: &next)
+        let value = cookies.field(
+            for: next.url.cookiePlace, at: time, besides: next.fields[.cookie], isNewer: true)
+        if value != next.fields[.cookie] { next.fields[values: .cookie] = value.map { [$0] } ?? [] }
         guard sent.count(where: { $0.url == next.url && $0.fields == next.fields }) < Self.mostRepeats else {
             throw RepriseError(
                 .originRedirectRefused,

@@ -19,7 +19,7 @@ public struct ResourceURL: Hashable, Sendable, CustomStringConvertible {
     public let port: Int
     /// Path and query as sent in the request line; begins with `/`.
     ///
-    /// Bytes beyond ASCII are percent-encoded.
+    /// Non-ASCII bytes are percent-encoded.
     public let target: String
 
     /// Parses `text`.
@@ -53,7 +53,7 @@ public struct ResourceURL: Hashable, Sendable, CustomStringConvertible {
         self.target = Self.visible((target.hasPrefix("/") ? String(target) : "/" + target).utf8)
     }
 
-    /// `bytes` with white space, control characters and bytes beyond ASCII percent-encoded.
+    /// Percent-encodes whitespace, control characters and non-ASCII bytes in `bytes`.
     package static func visible(_ bytes: some Collection<UInt8>) -> String {
         let isVisible = { (byte: UInt8) in byte > 0x20 && byte < 0x7F }
         if bytes.allSatisfy(isVisible) { return String(decoding: bytes, as: UTF8.self) }

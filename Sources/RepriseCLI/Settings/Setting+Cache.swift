@@ -109,7 +109,7 @@ extension Setting where Given == TimeSpan, Value == TimeSpan? {
 
     static var idleTimeout: Self { silence("idle-timeout", otherwise: "5m, and 30s if a range can fetch the rest") }
 
-    /// How long an origin may be silent.
+    /// A timeout for a silent origin, from 1 second to 1 day.
     private static func silence(_ name: String, otherwise: String) -> Self {
         Self(name, rule: "takes a time from 1s to 1d with its unit, such as 90s or 5m.", otherwise: otherwise) {
             (.seconds(1) ... .seconds(86_400)).contains($0.duration)

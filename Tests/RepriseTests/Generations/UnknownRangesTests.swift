@@ -48,9 +48,18 @@ import Testing
     @Test("the response under way outlives its linger time until it is known whether it is needed")
     func lingersUntilProof() throws {
         var (machine, first, second, _) = try machineAfterSeek(isAnswered: false)
-        #expect(machine.lingerExpired(first) == [.linger(first)])
+        #expect(machine.lingerExpired(first).isEmpty)
         machine.responseArrived(second)
         #expect(machine.takeOver(second, isFirstProof: true) == [.cancel(first)])
+    }
+
+    @Test("the response under way lingers again when the other request ends without one")
+    func lingersAfterFailure() throws {
+        var (machine, first, second, _) = try machineAfterSeek(isAnswered: false)
+        #expect(machine.lingerExpired(first).isEmpty)
+        let failure = RepriseError(.originUnreachable, "")
+        #expect(machine.end(second, reachedEnd: false, failure: failure).contains(.linger(first)))
+        #expect(machine.lingerExpired(first) == [.cancel(first)])
     }
 
     @Test("a reader that seeks before it leaves does not end the response under way")
@@ -75,7 +84,7 @@ import Testing
         machine.learn(completeLength: Self.length, rangesSupported: false)
         let isTaken = machine.takeWhole(second, to: Self.length)
         #expect(!isTaken)
-        #expect(machine.end(second, reachedEnd: false, failure: nil) == [.wake(reader)])
+        #expect(machine.end(second, reachedEnd: false, failure: nil) == [.wake(reader), .linger(first)])
         let (_, effects) = machine.next(reader, joinDistance: Self.joinDistance)
         #expect(effects.contains(.resume(first)))
         #expect(machine.readers[reader]?.waitingOn == first)

@@ -73,7 +73,7 @@ import Testing
             #expect(try await Self.names(bench.cache) == ["2", "film"])
             #expect(try await bench.cache.titles().map(\.key) == [film.key])
             // Its record is written again.
-            shared.invalidate([shared.url])
+            shared.engine.invalidate(shared.key)
             let title = try #require(try await bench.cache.titles().first)
             #expect(title.key == film.key && title.fileCount == 2 && title.ownBytes == title.allocatedBytes)
             #expect(try await bench.cache.titles().count == 1)

@@ -99,7 +99,7 @@ import Testing
             _ = try await shared.read().drain()
             #expect(try await Self.titles(bench.cache) == ["a": 2, "b": 2])
             try await bench.cache.removeTitle(try Self.reference("/a", bench).key)
-            shared.invalidate([shared.url])
+            shared.engine.invalidate(shared.key)
             #expect(try await Self.titles(bench.cache) == ["b": 2])
         }
     }

@@ -273,7 +273,7 @@ import Testing
             }
             #expect(try await kept() == ["list", "1"])
             let second = try bench.cache.resource(for: bench.origin.url("/2"))
-            second.invalidate([second.url])
+            second.engine.invalidate(second.key)
             #expect(try await kept() == ["list", "1"])
             #expect(try await Self.title("/list", bench)?.fileCount == 3)
             bench.cache.note([second.key], in: try Self.reference("/list", bench))

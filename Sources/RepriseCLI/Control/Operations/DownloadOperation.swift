@@ -16,7 +16,7 @@ struct DownloadOperation: ControlOperation {
     let quality, codec, audio, subtitles: String?
     /// Whether it is paused when the last operation that waits for it is ended early, unless it was under way before.
     let pause: Bool?
-    /// Fields sent to the origin, each `Name: value`; they are recorded nowhere.
+    /// Request fields for the origin, each `Name: value`; never stored.
     var fields: [String]?
     let names: Names
 

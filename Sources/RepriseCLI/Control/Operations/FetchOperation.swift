@@ -1,3 +1,4 @@
+import Playlists
 import Reprise
 import RepriseProxy
 
@@ -25,7 +26,7 @@ struct FetchOperation: ControlOperation {
         var isEmpty: Bool?
         /// Why not all of it is stored, although all of it was read for its bytes.
         var obstacle: String?
-        /// Whether it is the playlist of a stream, whose other files were not fetched.
+        /// Whether the file is a stream's playlist; the stream's other files were not fetched.
         var isPlaylist: Bool?
         /// Why nothing more was done.
         var failure: FailedTransfer?
@@ -79,18 +80,18 @@ private struct Transfer: Sendable {
     /// A body whose length is not known is compared with the limits after so many bytes each.
     private static let judgedBytes: Int64 = 1 << 20
 
-    /// How a transfer has ended.
+    /// The result of a transfer.
     struct End {
-        /// Why not all of it is stored; `nil` if all of it is.
+        /// Why the file is not completely stored; `nil` if it is.
         var obstacle: StorageObstacle?
-        /// Whether it is the playlist of a stream.
+        /// Whether the file is a stream's playlist.
         var isPlaylist = false
     }
 
-    /// Fetches what is missing.
+    /// Fetches the missing bytes.
     ///
-    /// Without `sink` it ends as soon as it is known that not all of it can be stored: nothing else wants the bytes.
-    /// Throws for a web page.
+    /// Without `sink`, no one else needs the bytes, so it fails as soon as the file cannot be stored completely. Throws
+    /// if the response is a web page.
     func run(telling teller: TransferTeller, into sink: Sink?) async throws -> End {
         try await waitForHours(telling: teller)
         let before = await resource.storedProgress().ranges.byteCount
@@ -152,7 +153,7 @@ private struct Transfer: Sendable {
         teller.wait(because: nil)
     }
 
-    /// The first piece, which shows what it is; `nil` if there is none.
+    /// The first piece of the body, from which its format is detected; `nil` for an empty body.
     private func first(of read: MediaRead, telling teller: TransferTeller) async throws -> [UInt8]? {
         try await waitForHours(telling: teller)
         return try await read.nextBytes()
@@ -165,5 +166,17 @@ private struct Transfer: Sendable {
         guard let bytes = try await read.nextBytes() else { return nil }
         try await sink(bytes)
         return bytes.count
+    }
+}
+
+/// Detects the playlist of a stream by its first bytes.
+enum StreamText {
+    /// Whether a file that begins with `bytes` is a stream's playlist, not a plain M3U list of songs.
+    static func begins(_ bytes: [UInt8]) -> Bool {
+        switch PlaylistFormat(of: bytes) {
+        case .hls: String(decoding: bytes.prefix(64 << 10), as: UTF8.self).contains("#EXT-X-")
+        case .dash: true
+        case nil: false
+        }
     }
 }

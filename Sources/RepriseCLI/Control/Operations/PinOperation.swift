@@ -15,7 +15,7 @@ struct PinOperation: ControlOperation {
     let until: Double?
     /// How much of the beginning is fetched and kept, such as `10s`; if it is missing, stored bytes are kept.
     let first: String?
-    /// Fields sent to the origin, each `Name: value`.
+    /// Request fields for the origin, each `Name: value`.
     var fields: [String]?
     let names: Names
 

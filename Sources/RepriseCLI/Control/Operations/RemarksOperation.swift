@@ -1,14 +1,14 @@
 import Reprise
 import RepriseProxy
 
-/// What a server has remarked about the host of a URL since it began.
+/// Returns the problems that a server has noticed with the host of a URL since it started.
 struct RemarksOperation: ControlOperation {
     static let name = "remarks"
 
     let url: String
 
     struct Outcome: Codable, Sendable {
-        /// Sentences for people, the oldest first.
+        /// Human-readable sentences, oldest first.
         let reasons: [String]
     }
 
