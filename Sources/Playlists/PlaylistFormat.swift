@@ -59,7 +59,7 @@ package enum PlaylistFormat: Hashable, Sendable {
         return streamExtensions.contains { name.hasSuffix($0) }
     }
 
-    /// Whether a text begins with the byte order mark of UTF-16, in either order.
+    /// Whether a text begins with the UTF-16 byte order mark, in either byte order.
     package static func isUTF16(_ bytes: some Collection<UInt8>) -> Bool {
         bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
     }
@@ -72,7 +72,7 @@ package enum PlaylistFormat: Hashable, Sendable {
     private static let streamExtensions = [".m3u8", ".mpd"]
     private static let extensions = streamExtensions + [".m3u"]
 
-    /// Looks at a simple list in UTF-16, which some programs write and mpv reads.
+    /// Looks for an M3U list in UTF-16, which some programs write and mpv reads.
     private static func lookInUTF16(_ head: [UInt8]) -> Look {
         let low = head[0] == 0xFF ? 0 : 1
         let name = Array("#EXTM3U".utf8)

@@ -28,9 +28,9 @@ package struct PlaylistLimits: Hashable, Sendable {
     /// Creates the default limits.
     package init() {}
 
-    /// Limits for a first attempt at a text of `count` bytes; `nil` for a large text.
+    /// Limits for a first attempt to parse a text of `count` bytes; `nil` for a large text.
     ///
-    /// Nearly every playlist of that size keeps to them, and the attempt ends soon for those that do not.
+    /// Nearly every playlist of this size stays within them. For the rest, the attempt fails quickly.
     package func quick(forInput count: Int) -> PlaylistLimits? {
         guard count <= 256 << 10 else { return nil }
         var quick = self

@@ -1,47 +1,46 @@
 import Primitives
 
-/// Stored playlists as they were read last, so that what asks for them often need not read them again.
+/// An in-memory cache of parsed playlists, so that frequent lookups don't parse the same text again.
 ///
-/// In memory only. Those that were used longest ago are forgotten when there are too many.
+/// If the cache is full, the least recently used playlists are dropped.
 package final class RememberedPlaylists: Sendable {
-    /// What a playlist and its links depend on.
+    /// Everything that the parsed playlist and its links depend on.
     package struct Key: Hashable, Sendable {
         private let generation, resource: String
         fileprivate let context: HLSContext
 
-        /// A playlist in a generation of the response under the key `resource`.
+        /// Identifies a playlist by the generation of the response stored under the key `resource`.
         package init(generation: String, of resource: String, context: HLSContext) {
             (self.generation, self.resource, self.context) = (generation, resource, context)
         }
     }
 
     private struct State {
-        /// Playlists of the last time, and those of the time before that were not used since.
+        /// Recently used playlists, and the previous batch without the playlists that have been used again.
         var recent: [Key: Result<Playlist, PlaylistError>] = [:]
         var former: [Key: Result<Playlist, PlaylistError>] = [:]
-        /// Size of the recent ones.
+        /// Size of the recent playlists, in bytes.
         var size = 0
         var readCount = 0
     }
 
-    /// Those of this process.
+    /// The cache shared by the whole process.
     package static let shared = RememberedPlaylists()
 
-    /// About what a link takes, with the segment that it belongs to, in bytes.
+    /// Approximate size of a link and its segment in memory, in bytes.
     private static let linkSize = 300
 
     /// Maximum size of all playlists in memory, in bytes.
     private let maximumSize: Int
-    /// A leaf.
+    /// The lock is a leaf.
     private let state = Mutex(State())
 
     package init(maximumSize: Int = 32 << 20) { self.maximumSize = maximumSize }
 
-    /// Number of playlists that were read because they were not remembered.
+    /// Number of cache misses that parsed a playlist.
     package var readCount: Int { state.withLock { $0.readCount } }
 
-    /// The playlist that was noted for `key`, with all of its budget, or why there is none; `nil` if nothing is
-    /// remembered.
+    /// The cached playlist for `key` with a fresh budget, or the cached error; `nil` on a cache miss.
     package subscript(key: Key) -> Result<Playlist, PlaylistError>? {
         let result = state.withLock { state -> Result<Playlist, PlaylistError>? in
             if let result = state.recent[key] { return result }
@@ -52,7 +51,7 @@ package final class RememberedPlaylists: Sendable {
         return result?.map { $0.withNewBudget() }
     }
 
-    /// The playlist for `key` as ``subscript(_:)`` returns it, or else read from `bytes` and remembered.
+    /// Returns the cached playlist for `key`, or parses `bytes` and caches the result.
     package func playlist(
         for key: Key, reading bytes: [UInt8], limits: PlaylistLimits = PlaylistLimits()
     ) throws(PlaylistError) -> Playlist {
@@ -65,7 +64,7 @@ package final class RememberedPlaylists: Sendable {
         return try result.get()
     }
 
-    /// Remembers what is known of the playlist for `key`, unless it is large or the work was canceled.
+    /// Caches the result of parsing the playlist for `key`, unless it is too large or the work was canceled.
     package func note(_ result: Result<Playlist, PlaylistError>, for key: Key) {
         if case .failure(let error) = result, error.code == .canceled { return }
         state.withLock { insert(result, for: key, in: &$0) }

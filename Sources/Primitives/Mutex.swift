@@ -11,8 +11,8 @@
 /// On Linux the thread sanitizer cannot see the standard library's mutex wait, so that every contended lock looks like
 /// a race; it does see POSIX mutexes.
 ///
-/// `Value` must not be a function, or an optional one: each access would wrap it in another function, until a call
-/// overflows the stack. Put it into a struct.
+/// `Value` must not be a function or an optional function. Each access would wrap it in another function, until a call
+/// overflows the stack. Wrap the function in a struct instead.
 package final class Mutex<Value>: @unchecked Sendable {
     // `value` is accessed only while `lock` is held, which makes the class safe to share.
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

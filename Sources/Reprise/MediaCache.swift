@@ -201,10 +201,10 @@ public final class MediaCache: Sendable {
             media: engine.store?.quota.usage.allocated ?? 0, index: engine.store?.quota.indexBytes ?? 0)
     }
 
-    /// What was remarked about hosts since the cache was opened, the oldest first.
+    /// Remarks about hosts since the cache was opened, oldest first.
     package var hostRemarks: [HostRemark] { engine.reporter.hostRemarks }
 
-    /// Remarks `reason` about the host of `url`, once.
+    /// Records `reason` as a remark about the host of `url`; each remark is recorded once.
     package func remark(_ reason: String, about url: ResourceURL) {
         engine.reporter.remark(reason, about: engine.configuration.keyPolicy.key(for: url), at: url.authority)
     }
@@ -221,7 +221,7 @@ public final class MediaCache: Sendable {
     /// Records of entries, titles and pins that were read from the index since the cache was opened.
     package var readRecordCount: Int { engine.store?.index.codec.decoded.withLock { $0 } ?? 0 }
 
-    /// Reads of the index since the cache was opened; one read may look up many keys.
+    /// Number of index reads since the cache was opened; one read may look up many keys.
     package var indexReadCount: Int { engine.store?.index.database.reads.withLock { $0 } ?? 0 }
 
     /// Whether nothing is being read, fetched or opened.

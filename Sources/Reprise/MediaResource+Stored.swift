@@ -20,10 +20,10 @@ extension MediaResource {
         return await withTaskExecutorPreference(DiskExecutor.shared) { Self.recorded([self], fields: extra)[0] }
     }
 
-    /// The stored responses of `resources`, which are of one cache, in their order: those that are not in memory from
-    /// one read of the index.
+    /// The stored responses of `resources`, in their order; all resources must belong to the same cache.
     ///
-    /// If the index cannot be read, nothing in it counts as stored.
+    /// Responses that are not in memory are looked up in one index read. If the index cannot be read, they count as not
+    /// stored.
     package static func stored(_ resources: [MediaResource]) async -> [StoredContent?] {
         var contents = resources.map { $0.storedInMemory() }
         let rest = contents.indices.filter { contents[$0] == nil }
@@ -85,8 +85,9 @@ extension MediaResource {
         engine.liveResource(key)?.knowsWhatIsStored ?? false
     }
 
-    /// Looks up in the index what answers requests with `fields` for `resources`, which are of one cache, unless memory
-    /// has it; waits for the disk.
+    /// Looks up in the index the responses for requests with `fields`, except those known in memory.
+    ///
+    /// All `resources` must belong to the same cache. Blocks on the disk.
     private static func recorded(_ resources: [MediaResource], fields: HTTPFields) -> [StoredContent?] {
         let unknown = resources.indices.filter { !resources[$0].isKnownInMemory(resources[$0].key) }
         var contents = [StoredContent?](repeating: nil, count: resources.count)

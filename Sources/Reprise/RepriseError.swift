@@ -77,7 +77,7 @@ extension RepriseError.Code {
     public static let originBodyTruncated = Self("originBodyTruncated")
     /// The origin's answer is not HTTP, or contradicts the request or itself.
     public static let originMisbehaved = Self("originMisbehaved")
-    /// More than twenty redirects, a circle of them, or one to a URL that is not HTTP.
+    /// Too many redirects (more than twenty), a redirect loop, or a redirect to a URL that is not HTTP.
     public static let originRedirectRefused = Self("originRedirectRefused")
     /// Policy forbids the target: a private address, a host not on the list, or a proxy that refuses it or the log-in.
     public static let originForbidden = Self("originForbidden")

@@ -35,7 +35,7 @@ extension MediaResource {
         return WholeRead(read: read, obstacle: await obstacle(of: read))
     }
 
-    /// Drops the stored response, because its bytes are not what was wanted.
+    /// Drops the stored response because its bytes are not the expected content.
     package func drop() async {
         guard let generation = engine.liveResource(key)?.liveGeneration else { return }
         await engine.forget(generation, under: key)

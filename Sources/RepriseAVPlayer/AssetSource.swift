@@ -76,7 +76,7 @@ final class AssetSource: Sendable {
     /// Whether the origin sends the file only from the beginning, so that bytes the player may skip have to be fetched
     /// too.
     ///
-    /// Often only the answer to the player's first request for a later part shows it.
+    /// Often this is unknown until the origin answers the player's first request for a later part.
     var mustBeFetchedWhole: Bool {
         if let proven = try? resource().storedInMemory()?.information.rangesSupported { return !proven }
         return state.withLock { $0.mustBeFetchedWhole }

@@ -8,21 +8,21 @@ extension NIOOrigin {
         ///
         /// When it is exceeded: `originTimedOut`.
         public var connectTimeout: Duration = .seconds(10)
-        /// Time from the request to the head of its response; `nil`, the default, for 5 minutes, and 30 s for the
-        /// validation of a stored response.
+        /// Maximum time from a request to its response head; `nil` by default.
         ///
-        /// When it is exceeded: `originTimedOut`.
+        /// `nil` means 5 minutes, or 30 s if the request validates a stored response. When it is exceeded:
+        /// `originTimedOut`.
         public var responseTimeout: Duration?
-        /// Time in which some bytes must arrive while the consumer waits in `next()`; `nil`, the default, for
-        /// 5 minutes, and 30 s if a range request can fetch the rest.
+        /// Maximum time without a byte while the consumer waits in `next()`; `nil` by default.
         ///
-        /// A consumer that does not pull never times out. When it is exceeded: `originTimedOut`.
+        /// `nil` means 5 minutes, or 30 s if a range request can fetch the rest of the body. A consumer that does not
+        /// pull never times out. When it is exceeded: `originTimedOut`.
         public var idleTimeout: Duration?
-        /// Both times for a host in place of ``responseTimeout`` and ``idleTimeout``; `nil` from it for those.
+        /// Returns timeouts for a host that override ``responseTimeout`` and ``idleTimeout``; `nil` keeps the defaults.
         ///
         /// Called with names as ``allowsHost`` is.
         package var timeoutsOfHost: (@Sendable (String) -> (response: Duration?, idle: Duration?))?
-        /// Added to the default times, for a server that waits for origins itself.
+        /// Time added to the default timeouts, for origins that are servers waiting for another origin.
         package var timeoutMargin = Duration.zero
         /// How long a connection without a request is kept open; 15 s by default.
         public var idleConnectionLifetime: Duration = .seconds(15)
@@ -59,12 +59,12 @@ extension NIOOrigin {
         static let usualDescriptors = 256
         /// Maximum number of redirects that one request follows; 20 by default.
         ///
-        /// When it is exceeded, and when the same request is redirected to itself again: `originRedirectRefused`.
+        /// When it is exceeded, or the redirects form a loop: `originRedirectRefused`.
         public var redirectLimit = 20
-        /// Whether requests to a host may be redirected from https to http, without credentials; `nil`, the default,
-        /// for none.
+        /// Whether requests to a host may be redirected from https to http; `nil`, the default, allows no host.
         ///
-        /// Called with the name of the host that is asked first, as ``allowsHost`` is.
+        /// A redirected request carries no credentials. Called with the host of the original request, formatted as for
+        /// ``allowsHost``.
         package var mayLeaveTLS: (@Sendable (String) -> Bool)?
         /// Maximum number of bytes of one body that are read ahead of the consumer; 256 KiB by default, 16 to 512 KiB.
         ///
@@ -76,9 +76,9 @@ extension NIOOrigin {
         /// Verification itself cannot be switched off. A text without a certificate makes every https request fail with
         /// `originNotTrusted`.
         public var additionalTrustRoots: [String] = []
-        /// Files with more of them; none by default.
+        /// Files with additional trusted certificates; none by default.
         package var trustedFiles: [TrustedFile] = []
-        /// Files with those that are trusted for one host only; `nil` from it for none.
+        /// Returns files with certificates that are trusted for one host only; `nil` if there are none.
         ///
         /// Called with names as ``allowsHost`` is.
         package var trustedFilesOfHost: (@Sendable (String) -> [TrustedFile]?)?
@@ -106,8 +106,8 @@ extension NIOOrigin {
         /// The maximum number of connections to a host in place of ``maximumConnectionsPerHost``, at least 1; `nil`
         /// from it for no other number.
         ///
-        /// It is never exceeded, unlike that one. If a request queues, a body is given up for it that a range request
-        /// can fetch later: one that its consumer does not pull, or pulls slowly.
+        /// This limit is strict, unlike ``maximumConnectionsPerHost``. For a queued request, the connection of another
+        /// body is closed if a range request can fetch the rest of that body, and it is slow or of a lower class.
         ///
         /// Called with names as ``allowsHost`` is, while a lock is held.
         package var connectionsToHost: (@Sendable (String) -> Int?)?
@@ -140,7 +140,7 @@ extension NIOOrigin {
 }
 
 extension NIOOrigin.Configuration {
-    /// How long `host` may be silent.
+    /// The timeouts for `host`.
     func patience(with host: String) -> OriginPatience {
         let own = timeoutsOfHost?(host)
         return OriginPatience(

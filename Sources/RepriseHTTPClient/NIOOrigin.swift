@@ -10,16 +10,16 @@ public import Reprise
 ///   buffered: a stalled consumer stalls the origin, and a body never holds more than 1 MiB.
 /// - Passes the network's buffers on without copying; every chunk is a ``ByteBufferChunk``.
 /// - Keeps connections and reuses them after a body was read to its end.
-/// - Follows redirects, never from https to http, and takes only harmless fields to another host or port.
+/// - Follows redirects, by default never from https to http, and takes only harmless fields to another host or port.
 /// - Verifies TLS with the system's roots; this cannot be switched off.
 ///
 /// It uses a proxy if ``Configuration/proxies`` names one: HTTP with CONNECT, or SOCKS5.
 ///
-/// Reads responses that are not quite HTTP/1.1, as players do, and ends their connections.
+/// Accepts the same malformed HTTP/1.1 responses as players do, and closes the connection after such a response.
 ///
-/// It does not cache, decompress or speak HTTP/2, and keeps no cookies: one that a redirect sets is sent with the
-/// requests that follow it. A GET or HEAD on a reused connection that
-/// fails before any byte of the response is sent once more on a new one; nothing else is retried.
+/// It does not cache, decompress or speak HTTP/2. Cookies from a redirect are sent with the requests that follow it,
+/// and then discarded. A GET or HEAD that fails on a reused connection before any byte of the response arrives is sent
+/// once more on a new connection. Nothing else is retried.
 public final class NIOOrigin: Origin {
     private let configuration: Configuration
     private let pool: ConnectionPool

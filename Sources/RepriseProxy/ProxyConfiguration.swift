@@ -178,7 +178,7 @@ public struct ProxyConfiguration: Sendable {
     /// Whether ``host`` is reachable from this machine only.
     public var isLoopback: Bool { Self.isLoopback(host: host) }
 
-    /// Whether `host`, a name or an address, leads to this machine only.
+    /// Whether `host`, a name or an address, refers to this machine only.
     package static func isLoopback(host: String) -> Bool { host == "localhost" || isLoopback(address: host[...]) }
 
     /// Whether `address` is one of this machine only.

@@ -201,7 +201,7 @@ public final class ProxyServer: Sendable {
     /// The cache stays open. May be called again; it then waits for the first call.
     public func stop() async { await stopping.perform(shutDown) }
 
-    /// Bytes of media that clients got, by their source; known once ``stop()`` has returned.
+    /// Media bytes sent to clients, by source; available after ``stop()`` returns.
     package var servedBytes: SourceBytes { answered.withLock { $0 } }
 
     @Sendable private func shutDown() async {
@@ -209,7 +209,7 @@ public final class ProxyServer: Sendable {
         await controlSocket?.close()
         service.control.stop()
         await service.end()
-        // Every answer is over, and the loops that have counted them still turn.
+        // Read the counters now: all answers have ended, but the event loops that hold the counters still run.
         if let tally = try? await service.answerTally() { answered.withLock { $0 = tally.served } }
         try? await group.shutdownGracefully()
     }

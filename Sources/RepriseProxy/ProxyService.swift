@@ -379,15 +379,15 @@ final class ProxyService: Sendable {
         configuration.servesPage && configuration.items == nil && (tokens != nil || isLoopback)
     }
 
-    /// The address of this proxy as the client of `head` has it, with its token if it stands in the path.
+    /// The address at which the client reaches this proxy, including the token if it was in the path.
     ///
-    /// Host was checked: it has no characters but those of hosts and ports.
+    /// `Host` has been validated, so it contains only characters of a host and a port.
     func address(for head: ClientHead) -> String {
         let reached = head.value("host").map { "\(configuration.scheme)://\($0)" }
         return (reached ?? address ?? "\(configuration.scheme)://\(configuration.host)") + head.pathPrefix
     }
 
-    /// The text at the address of this proxy, for the client of `head`.
+    /// The text at the root of this proxy, with the address that the client of `head` uses.
     func indexText(for head: ClientHead) -> String {
         let statistics = cache.statistics
         let saved = statistics.bytesFromStore + statistics.bytesFromJoinedFetch

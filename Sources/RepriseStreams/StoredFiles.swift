@@ -8,7 +8,7 @@ package struct StoredFiles {
     private let inspector: CacheInspector
     private var policy: CacheKeyPolicy
     private let byKey: [String: CacheEntry]
-    /// Whether other files are looked up in the index.
+    /// Whether files that are not in memory are looked up in the index.
     private let looksUp: Bool
     /// Of a map that claims to be longer, this many bytes are read.
     private static let longestMap: Int64 = 1 << 20
@@ -53,7 +53,7 @@ package struct StoredFiles {
         entries(at: [url], in: partition)[url]
     }
 
-    /// The files stored for `urls` in a partition; those that are not in memory are looked up in one read of the index.
+    /// The files stored for `urls` in a partition; files that are not in memory are looked up in one index read.
     func entries(at urls: some Sequence<ResourceURL>, in partition: String?) -> [ResourceURL: CacheEntry] {
         var (found, missing) = ([ResourceURL: CacheEntry](), [String: [ResourceURL]]())
         for url in Set(urls) {
@@ -65,7 +65,7 @@ package struct StoredFiles {
             }
         }
         guard !missing.isEmpty else { return found }
-        // What cannot be read counts as not stored, as everywhere.
+        // Entries that cannot be read count as not stored, as elsewhere.
         for entry in (try? inspector.entries(of: missing.keys.map { CacheKey($0) })) ?? [] {
             for url in missing[Self.resource(entry.key)] ?? [] where found[url] == nil { found[url] = entry }
         }
@@ -77,11 +77,10 @@ package struct StoredFiles {
         try inspector.entries(of: key).first { $0.key == key }
     }
 
-    /// The playlist of `entry`, and what its links are relative to; `nil` if it is incomplete, cannot be a playlist, or
-    /// cannot be read.
+    /// The playlist of `entry` and the base URL of its links.
     ///
-    /// It imports `variables` from the playlist that names it. Throws ``PlaylistError`` if the text is not read to its
-    /// end. Both are remembered.
+    /// Returns `nil` if it is incomplete, cannot be a playlist, or cannot be read. It imports `variables` from its
+    /// parent playlist. Throws ``PlaylistError`` if parsing fails. Both playlists and errors are cached.
     func playlist(
         of entry: CacheEntry, importing variables: Variables? = nil
     ) throws(PlaylistError) -> (playlist: Playlist, base: URIReference)? {
@@ -93,7 +92,7 @@ package struct StoredFiles {
         return (try RememberedPlaylists.shared.playlist(for: key, reading: bytes), base)
     }
 
-    /// Remembers that the playlist of `entry` stands for more than is looked up.
+    /// Caches `error` for the playlist of `entry`, because evaluating its links exceeded a limit.
     func note(_ error: PlaylistError, for entry: CacheEntry) {
         RememberedPlaylists.shared.note(.failure(error), for: Self.key(of: entry, Self.context(of: entry)))
     }
@@ -129,9 +128,9 @@ package struct StoredFiles {
         try inspector.storedRanges(of: entry)
     }
 
-    /// The ranges that are stored of `entries`, from one read of the index.
+    /// The stored ranges of `entries`, from one index read.
     func storedRanges(of entries: [CacheEntry]) -> [CacheKey: ByteRangeSet] {
-        // What cannot be read counts as not stored, as everywhere.
+        // Entries that cannot be read count as not stored, as elsewhere.
         entries.isEmpty ? [:] : (try? inspector.storedRanges(of: Set(entries.map(\.key)))) ?? [:]
     }
 

@@ -2,13 +2,13 @@ import ByteRanges
 import Playlists
 import Reprise
 
-/// The stored files behind links of playlists, looked up together.
+/// The stored files that links of playlists refer to, looked up together.
 struct StoredLinks {
     private var entries: [LinkTarget: CacheEntry] = [:]
-    /// Of files of which only some bytes are stored, if a link needs a part of one.
+    /// Stored ranges of partially cached files, if a link needs a part of one.
     private var ranges: [CacheKey: ByteRangeSet] = [:]
 
-    /// Looks up the files behind `links` in two reads of the index, however many there are.
+    /// Looks up the files for `links` in two index reads, regardless of the number of links.
     init(_ links: some Sequence<(target: LinkTarget, extent: ByteExtent)>, of partition: String?, in files: StoredFiles)
     {
         var (urls, parts) = ([LinkTarget: ResourceURL](), Set<LinkTarget>())
@@ -28,7 +28,7 @@ struct StoredLinks {
     /// The stored file at `target`.
     func entry(at target: LinkTarget) -> CacheEntry? { entries[target] }
 
-    /// The share of `extent` that is stored of `entry`, and its bytes.
+    /// The stored fraction of `extent` in `entry`, and the number of stored bytes.
     func stored(_ extent: ByteExtent, of entry: CacheEntry) -> (share: Double, byteCount: Int64) {
         let length = entry.information.completeLength
         let range: Range<Int64>

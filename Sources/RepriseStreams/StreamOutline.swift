@@ -39,11 +39,11 @@ package struct StreamOutline: Sendable {
     /// The indices of tracks by the URLs of their playlists.
     private var tracksOfURLs: [String: Int] = [:]
 
-    /// Stored playlists of tracks, by indices in ``tracks``, whose files are not looked up yet.
+    /// Stored playlists whose files have not been looked up yet, with their indices in ``tracks``.
     private var waiting: [(track: Int, list: HLSPlaylist, base: URIReference)] = []
-    /// Size of playlists in bytes, and number of segments in DASH, whose files are looked up together.
+    /// Batch sizes for lookups: bytes of HLS playlists, and number of DASH segments.
     private static let (mostBytesTogether, mostSegmentsTogether) = (4 << 20, 20_000)
-    /// Number of links that are looked up at most, as many as fifty variants of ten hours have.
+    /// Maximum number of links that are looked up, enough for fifty variants of ten hours.
     private static let mostLinks = 500_000
     private static let tooManyLinks = "Its playlists name more than \(mostLinks) segments."
     /// Number of links of the playlists read so far.
@@ -82,10 +82,10 @@ package struct StreamOutline: Sendable {
 
     // MARK: - HLS
 
-    /// What a multivariant playlist names.
+    /// The tracks that a multivariant playlist lists.
     private struct Tracks {
         let list: HLSPlaylist
-        /// By the indices of its links.
+        /// Keyed by link index.
         let urls: [ResourceURL?]
         /// The stored playlists.
         let entries: [ResourceURL: CacheEntry]
@@ -175,7 +175,7 @@ package struct StreamOutline: Sendable {
         if waiting.reduce(0, { $0 + $1.list.bytes.count }) >= Self.mostBytesTogether { fillWaiting(in: files) }
     }
 
-    /// Fills the tracks whose playlists wait.
+    /// Fills in the tracks of the pending playlists.
     private mutating func fillWaiting(in files: StoredFiles) {
         guard obstacle == nil else { return }
         let targets = waiting.map { _, list, base in list.links.map { list.target(of: $0, base: base) } }
@@ -243,15 +243,15 @@ package struct StreamOutline: Sendable {
         storedShare = PlayableShare.whole(of: shares)
     }
 
-    /// What a representation consists of.
+    /// The segments of a representation.
     private struct Parts {
         let path: MPD.Path
         let initialization: DASHSegment?
-        /// `nil` if they are not known.
+        /// `nil` if unknown.
         let segments: [DASHSegment]?
     }
 
-    /// The tracks of all representations; not all of them if there is an obstacle.
+    /// The tracks of all representations; incomplete if there is an obstacle.
     private mutating func filledTracks(
         of mpd: MPD, base: URIReference, in files: StoredFiles
     ) -> [MPD.Path: StreamTrack] {

@@ -62,7 +62,7 @@ package struct StreamTrack: Sendable {
 }
 
 extension StreamTrack {
-    /// Adds what follows in the next period.
+    /// Appends the same track's content in the next period.
     mutating func append(_ next: StreamTrack) {
         let start = duration
         isListed = isListed || next.isListed
@@ -77,7 +77,7 @@ extension StreamTrack {
         }
     }
 
-    /// Takes what the playlist says of it in another place.
+    /// Adopts the kind, name and language that the playlist declares elsewhere.
     mutating func become(_ other: StreamTrack) {
         kind = other.kind
         name = other.name ?? name

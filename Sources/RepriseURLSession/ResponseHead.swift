@@ -51,7 +51,9 @@ struct ResponseHead {
         response = HTTPResponse(status: status, headerFields: fields)
     }
 
-    /// The fields, each name once, because the system has joined repeated ones; cookies apart again.
+    /// The response fields; each name has one value, except `Set-Cookie`.
+    ///
+    /// The system joins repeated fields, so cookies have to be separated again.
     private static func fields(of response: HTTPURLResponse, from url: ResourceURL) throws(RepriseError) -> HTTPFields {
         var fields = HTTPFields()
         for (name, value) in response.allHeaderFields {
@@ -63,7 +65,9 @@ struct ResponseHead {
         return fields
     }
 
-    /// The values that were joined with commas: dates have commas, too, but no equals sign follows these.
+    /// Separates `Set-Cookie` values that were joined with commas.
+    ///
+    /// A comma before a cookie is followed by a name and an equals sign. The comma in a date is not.
     private static func cookies(in value: String) -> [String] {
         var cookies: [String] = []
         for part in value.split(separator: ",", omittingEmptySubsequences: false) {

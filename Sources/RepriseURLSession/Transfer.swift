@@ -32,7 +32,7 @@ final class Transfer: Sendable {
         var machine: TransferMachine
         var headWaiter: HeadWaiter?
         var bodyWaiter: BodyWaiter?
-        /// How long the origin may be silent in the body.
+        /// Maximum time without a byte of the body while the consumer waits.
         var idleTimeout = Duration.zero
 
         /// Takes the body's waiter for a delivery, if there is one.

@@ -10,19 +10,19 @@ import Reprise
 extension URLSessionOrigin {
     /// Timeouts, limits and network policy of a ``URLSessionOrigin``.
     public struct Configuration: Sendable {
-        /// Time from a request to the head of its response, restarted for every redirect; `nil`, the default, for
-        /// 5 minutes, and 30 s for the validation of a stored response.
+        /// Maximum time from a request to its response head, restarted for every redirect; `nil` by default.
         ///
-        /// Includes name lookup, connecting and waiting for a connection. When it is exceeded: `originTimedOut`.
+        /// `nil` means 5 minutes, or 30 s if the request validates a stored response. Includes name lookup, connecting
+        /// and waiting for a connection. When it is exceeded: `originTimedOut`.
         public var responseTimeout: Duration?
-        /// Time in which some bytes must arrive while the consumer waits in `next()`; `nil`, the default, for
-        /// 5 minutes, and 30 s if a range request can fetch the rest.
+        /// Maximum time without a byte while the consumer waits in `next()`; `nil` by default.
         ///
-        /// A consumer that does not pull never times out. When it is exceeded: `originTimedOut`.
+        /// `nil` means 5 minutes, or 30 s if a range request can fetch the rest of the body. A consumer that does not
+        /// pull never times out. When it is exceeded: `originTimedOut`.
         public var idleTimeout: Duration?
         /// Maximum number of redirects that one request follows; 20 by default.
         ///
-        /// When it is exceeded, and when the same request is redirected to itself again: `originRedirectRefused`.
+        /// When it is exceeded, or the redirects form a loop: `originRedirectRefused`.
         public var redirectLimit = 20
         /// Maximum number of connections to one host, for HTTP/1.1; 16 by default.
         ///

@@ -26,8 +26,9 @@ public enum RangeSpec: Sendable, Hashable {
         }
     }
 
-    /// Whether the answer is a claim about the end of a representation of `completeLength` bytes: it is refused or
-    /// shortened, or counts from the end.
+    /// Whether the answer depends on where a representation of `completeLength` bytes ends.
+    ///
+    /// That is the case if the range would be refused or truncated, or if it is a suffix.
     package func dependsOnEnd(completeLength: Int64) -> Bool {
         switch self {
         case .bounded(let range): range.upperBound > completeLength
@@ -36,7 +37,7 @@ public enum RangeSpec: Sendable, Hashable {
         }
     }
 
-    /// Whether it begins with the first byte.
+    /// Whether the range starts at byte 0.
     package var beginsAtStart: Bool {
         switch self {
         case .bounded(let range): range.lowerBound == 0

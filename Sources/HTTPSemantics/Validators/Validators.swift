@@ -23,7 +23,7 @@ public struct Validators: Sendable, Hashable {
         lastModified = fields[.lastModified].flatMap { [date] in HTTPDate($0, now: date) }
     }
 
-    /// Whether nothing tells two states apart.
+    /// Whether there is neither an entity tag nor a modification date.
     package var isEmpty: Bool { etag == nil && lastModified == nil }
 
     /// The entity tag, if it is strong.

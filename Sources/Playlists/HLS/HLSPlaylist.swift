@@ -70,9 +70,10 @@ package struct HLSPlaylist: Sendable {
         self = try parser.parse()
     }
 
-    /// Reads some lines of a playlist that is too large to be read as a whole; `variables` are those of earlier lines.
+    /// Parses some lines of a playlist that is too large to be parsed at once; `variables` come from earlier lines.
     ///
-    /// Links, variables and steering are right; what depends on other lines is not. Throws when a limit is exceeded.
+    /// Links, variables and steering are correct. Values that depend on other lines are not. Throws if a limit is
+    /// exceeded.
     package init(
         lines bytes: [UInt8], context: HLSContext, variables: Variables, limits: PlaylistLimits
     ) throws(PlaylistError) {

@@ -12,7 +12,7 @@ struct HLSText {
     private(set) var problems: [PlaylistError] = []
     private var expander: VariableExpander
 
-    /// `variables` are those of lines before this text.
+    /// Creates a text; `variables` were defined by earlier lines.
     init(_ bytes: [UInt8], budget: PlaylistBudget, variables: Variables) {
         (self.bytes, self.budget) = (bytes, budget)
         expander = VariableExpander(budget, count: bytes.count, variables: variables)

@@ -80,7 +80,7 @@ struct DownloadRun: Sendable {
         }
         if count == 0 { old.withLock { $0[stream.key] = fetched } }
         if let objection = stream.objection(to: fetched) {
-            // What was stored before stays: players may have it.
+            // Keep bytes that were stored earlier, because players may be using them.
             if count > 0 { try await first.drop() }
             throw objection
         }
@@ -115,7 +115,7 @@ struct DownloadRun: Sendable {
         try await stream.giveUpUnnamed()
     }
 
-    /// Drops the only file if it is something else than a film, as its first bytes show, and throws why.
+    /// Drops the only file and throws an error if its first bytes show that it is not media.
     private func check(_ file: FileDownload, _ information: ContentInformation) async throws {
         guard let known = try await engine.resource(file.key).stored(for: file.request) else { return }
         let beginning = await known.storedBeginning(atMost: Int64(BodyBeginning.length))
@@ -288,7 +288,7 @@ struct DownloadRun: Sendable {
         return (missing, progress)
     }
 
-    /// Fetches `members`, once more what was stored of them before, or came, and is no media.
+    /// Fetches `members`, and refetches files that turn out not to be media.
     private func fetch(_ members: [FileDownload], playlists: [LoadedPlaylist]) async throws {
         try await fetchMissing(members, playlists: playlists)
         guard try await dropImpostors(among: members) != nil else { return }
@@ -296,7 +296,7 @@ struct DownloadRun: Sendable {
         if let objection = try await dropImpostors(among: members) { throw objection }
     }
 
-    /// Fetches what is missing of `members`, and makes them and the playlists files of the title.
+    /// Fetches the missing bytes of `members`, and records the members and playlists as files of the title.
     private func fetchMissing(_ members: [FileDownload], playlists: [LoadedPlaylist]) async throws {
         let (missing, progress) = try await claim(members, playlists: playlists)
         let tally = StreamTally(progress, report: report)
@@ -329,7 +329,7 @@ struct DownloadRun: Sendable {
         }
     }
 
-    /// Drops those of `members` that are no media; returns why, of the first one.
+    /// Drops the `members` that are not media; returns the error for the first one.
     private func dropImpostors(among members: [FileDownload]) async throws -> RepriseError? {
         let impostors = try await stream.impostors(among: members)
         for (file, _) in impostors { try await file.drop() }

@@ -33,7 +33,7 @@ public final class Downloads: Sendable {
         case begin(Promise<Void>)
         /// Say what becomes of transfers in the background.
         case transfers(@Sendable (DownloadTransfers) -> Void)
-        /// Report that a download is done.
+        /// Report that a download has completed.
         case reportDone(CacheKey)
         /// Signal the listeners.
         case signal
@@ -491,7 +491,7 @@ public final class Downloads: Sendable {
                 state.queue.note(key, storedBytes: stored.0, completeLength: stored.1)
             }
             isNews = state.figures.end(run, of: key, with: ending)
-            // Before the next download begins, so that the events of both come in their order.
+            // Report it before the next download begins, so that the events of both are in order.
             if isNews, case .done = ending, item?.lastError == nil {
                 effects.append(.reportDone(key))
                 isNews = false

@@ -9,7 +9,7 @@ struct FileDownload: Sendable {
     let engine: Engine
     /// What a playlist says about the file.
     var role: StreamRole?
-    /// What it must be.
+    /// The expected kind of content.
     var content: StreamContent?
     /// The bytes of it that are wanted; `nil` for all.
     var ranges: ByteRangeSet?
@@ -43,17 +43,19 @@ struct FileDownload: Sendable {
         return file
     }
 
-    /// Whether each byte costs all bytes before it: the origin is known to ignore ranges, or nothing can be joined to
-    /// the stored response.
+    /// Whether fetching a byte requires fetching all bytes before it.
+    ///
+    /// That is the case if the origin is known to ignore ranges, or if no other response can be joined to the stored
+    /// one.
     var comesInOrder: Bool {
         guard let generation = try? engine.resource(key).liveGeneration(for: request) else { return false }
         return generation.ask { $0.schedule.rangesSupported } == false || !generation.isJoinable
     }
 
-    /// A read of the whole, whose response is kept for further reads, if nothing can be joined to the part that `read`
-    /// brings; `nil` otherwise.
+    /// Opens a read of the whole file, kept for further reads, if nothing can be joined to the response of `read`.
     ///
-    /// Reads all of `read` in this case, because no other response replaces one that a reader takes.
+    /// Returns `nil` otherwise. Drains `read` before opening the new one, because a response in use by a reader is not
+    /// replaced.
     func whole(insteadOf read: MediaRead) async throws -> MediaRead? {
         guard let generation = try engine.resource(key).liveGeneration(for: request), !generation.isJoinable,
             generation.ask({ $0.schedule.rangesSupported }) == true, !generation.isStored(nil)
@@ -272,18 +274,18 @@ struct FileDownload: Sendable {
         try Task.checkCancellation()
     }
 
-    /// Why a file with this metadata is not what it must be.
+    /// The error for a file whose metadata doesn't match the expected content; `nil` if it matches.
     private func objection(to information: ContentInformation) -> RepriseError? {
         engine.objection(to: information, as: content, at: request.url)
     }
 
-    /// Drops the stored response, because its bytes are not what they must be.
+    /// Drops the stored response because its bytes are not the expected content.
     func drop() async throws {
         guard let generation = try engine.resource(key).liveGeneration(for: request) else { return }
         await engine.forget(generation, under: key)
     }
 
-    /// Drops a stored response that is something else than it must be, so that the origin is asked; returns why.
+    /// Drops a stored response with unexpected content, so that it is fetched again; returns the error.
     @discardableResult private func forgetOther() async throws -> RepriseError? {
         guard content != nil, let generation = try await engine.resource(key).stored(for: request),
             let objection = objection(to: generation.information)
@@ -309,7 +311,7 @@ struct FileDownload: Sendable {
         return try await readStored(nil)
     }
 
-    /// The stored first bytes, enough to recognize a playlist; the origin is not asked.
+    /// The first stored bytes, enough to recognize a playlist, without a request to the origin.
     func storedBeginning() async throws -> [UInt8] { try await readStored(.bounded(0..<4096))?.bytes ?? [] }
 
     private func readStored(_ range: RangeSpec?) async throws -> Fetched? {

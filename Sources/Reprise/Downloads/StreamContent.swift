@@ -1,10 +1,10 @@
 import HTTPSemantics
 
-/// What a file must be that is fetched to be kept: something else in its place is neither downloaded nor kept.
+/// The expected content of a file that is downloaded or preloaded; other content is rejected.
 ///
-/// Of a file of a stream its playlist says what it is.
+/// For a file of a stream, the playlist determines the expected content.
 package enum StreamContent: Sendable {
-    /// What a title begins with: media, a playlist, but no web page.
+    /// The first file of a title: media or a playlist, but not a web page.
     case title
     /// Media: a segment, or what is needed before it.
     case media
@@ -14,7 +14,7 @@ package enum StreamContent: Sendable {
     /// Lengths of keys for AES-128 and AES-256, in bytes.
     package static let keyLengths: Set<Int64> = [16, 32]
 
-    /// Why a file with this metadata is something else; `nil` if nothing shows that it is.
+    /// The error for a file whose metadata shows other content; `nil` if it doesn't.
     ///
     /// A media type tells nothing about a key: programs that send one often leave theirs at `text/html`.
     package func objection(to information: ContentInformation, at url: ResourceURL) -> RepriseError? {
@@ -37,14 +37,15 @@ package enum StreamContent: Sendable {
 }
 
 extension StreamContent {
-    /// Why a file that begins with `bytes` is something else, as an error with status 200 is; `nil` if nothing shows
-    /// that it is.
+    /// The error if `bytes`, the beginning of the file, show that it has other content, such as an error sent with
+    /// status 200.
     ///
-    /// A text is believed to be media if its type says so, unless it `isAlone`, among files that begin otherwise.
+    /// Returns `nil` if nothing shows that. Text is accepted as media if its media type says so, unless it `isAlone`,
+    /// meaning that other files of the stream begin differently.
     package func objection(
         to information: ContentInformation, beginning bytes: [UInt8], isAlone: Bool = false, at url: ResourceURL
     ) -> RepriseError? {
-        // Coded bytes show nothing.
+        // Encoded bytes reveal nothing.
         if self == .key || information.contentCoding != nil { return nil }
         if WebPage.begins(bytes) { return self == .media ? Self.page(at: url) : WebPage.objection(at: url) }
         guard self == .media || url.namesMedia, BodyBeginning(bytes) == .text, !SubtitleBeginning.isSubtitle(bytes),
@@ -59,33 +60,33 @@ extension StreamContent {
         .logIn(.notDownloadable, "The origin sent a page in place of \(url.redacted)")
     }
 
-    /// Number of bytes of a text that a message quotes.
+    /// Maximum number of bytes that an error message quotes from a text.
     private static let quoted = 80
 }
 
-/// Texts that are files of streams.
+/// Text formats that occur as files of a stream.
 private enum SubtitleBeginning {
-    /// Whether a text begins as WebVTT, TTML or SubRip does.
+    /// Whether a text looks like the beginning of a WebVTT, TTML or SubRip file.
     static func isSubtitle(_ bytes: [UInt8]) -> Bool {
         let head = String(decoding: bytes.prefix(BodyBeginning.length), as: UTF8.self).drop { $0 == "\u{FEFF}" }
         return head.hasPrefix("WEBVTT") || head.contains("<tt ") || head.contains("<tt:tt") || head.contains(" --> ")
     }
 }
 
-/// What the address of a film often leads to, such as a page with a player, or one that asks for a log-in.
+/// A web page served in place of a film, such as a page with a player or a login form.
 package enum WebPage {
-    /// Whether a text begins as HTML does, whatever its media type is.
+    /// Whether a text begins like HTML, regardless of its media type.
     package static func begins(_ bytes: [UInt8]) -> Bool {
         let head = String(decoding: bytes.prefix(512), as: UTF8.self).lowercased().drop { $0.isWhitespace }
         return head.hasPrefix("<!doctype html") || head.hasPrefix("<html")
     }
 
-    /// Why a file with this metadata is no film; `nil` unless it is a web page.
+    /// The error for a file whose metadata says that it is a web page; `nil` otherwise.
     package static func objection(to information: ContentInformation, at url: ResourceURL) -> RepriseError? {
         MediaType(information.mediaType)?.isHTML == true ? objection(at: url) : nil
     }
 
-    /// Why a web page at `url` is not kept.
+    /// The error for a web page at `url`.
     package static func objection(at url: ResourceURL) -> RepriseError {
         if url.namesMedia { return .logIn(.notDownloadable, "The origin sent a page in place of \(url.redacted)") }
         return RepriseError(
@@ -96,9 +97,9 @@ package enum WebPage {
 }
 
 extension Engine {
-    /// Why a file with this metadata is something else than `content`; `nil` if nothing shows that it is.
+    /// The error for a file whose metadata contradicts `content`; `nil` if it doesn't.
     ///
-    /// Of what may be a playlist only the text tells: some origins call it a page.
+    /// A file that may be a playlist is judged by its text alone, because some origins label playlists as HTML.
     func objection(
         to information: ContentInformation, as content: StreamContent?, at url: ResourceURL
     ) -> RepriseError? {

@@ -10,7 +10,7 @@ struct StreamFiles: Sendable {
     let engine: Engine
     /// How the keys of the other files are derived.
     let keyPolicy: CacheKeyPolicy
-    /// The cookies that its playlists set.
+    /// Cookies set by the title's playlists.
     private let cookies: PlaylistCookies
     /// How many removals of titles there were when this began: if its own goes, it gets no more files.
     private let asOf: Int
@@ -35,7 +35,7 @@ struct StreamFiles: Sendable {
         return planner.largestPlaylist
     }
 
-    /// The text of a file that was read as a playlist, whose cookies are kept for the files that it names.
+    /// The text of a file that was read as a playlist; its cookies are kept for the files that it lists.
     func document(_ fetched: FileDownload.Fetched, from url: ResourceURL) -> StreamDocument? {
         guard let bytes = fetched.bytes else { return nil }
         cookies.take(fetched.information, at: url)
@@ -48,8 +48,8 @@ struct StreamFiles: Sendable {
         return planner?.objection(to: fetched.information, beginning: bytes, at: request.url)
     }
 
-    /// Why the first file, which is too long to be read as a playlist, is not kept: its beginning shows that it is one,
-    /// or a page.
+    /// The error if the first file is too long to be read as a playlist and its beginning shows a playlist or a web
+    /// page.
     func objection(toLong file: FileDownload, _ information: ContentInformation) async throws -> RepriseError? {
         guard let planner, textLimit(information) != nil else { return nil }
         let head = try await file.storedBeginning()
@@ -61,10 +61,10 @@ struct StreamFiles: Sendable {
             "The playlist \(request.url.redacted) is longer than \(limit), so the files that it names are not read.")
     }
 
-    /// Bytes of a file above which its beginning is not looked at: what stands in place of media is short.
+    /// Length in bytes from which a file's beginning is not checked, because error pages are short.
     private static let shortFile: Int64 = 64 << 10
 
-    /// The stored ones of `files` that are no media, as their first bytes show, and why.
+    /// The stored `files` whose first bytes show that they are not media, with the error for each.
     func impostors(among files: [FileDownload]) async throws -> [(file: FileDownload, objection: RepriseError)] {
         var texts: [(file: FileDownload, information: ContentInformation, beginning: [UInt8])] = []
         var hasMedia = false
@@ -171,7 +171,7 @@ struct StreamFiles: Sendable {
             key: key, request: member, engine: engine, role: role, content: content, titles: [title], asOf: asOf)
     }
 
-    /// Whether a field tells other hosts which program asks, and for which page, as players tell them.
+    /// Whether players send this field to other hosts as well: it names the client or the requesting page.
     private static func isHarmless(_ name: HTTPField.Name) -> Bool {
         name == .userAgent || name == .referer || name == .origin
     }

@@ -14,8 +14,9 @@ package protocol StreamPlanner: Sendable {
     /// Whether a file that begins with `bytes` is a playlist.
     func beginsPlaylist(_ bytes: [UInt8]) -> Bool
 
-    /// Why a file is not the playlist of a stream that its name or its media type says it is, or that it is a web page;
-    /// `nil` if it is one, or if neither says so.
+    /// The error for a web page, or for a file that its name or media type declares a playlist although it is none.
+    ///
+    /// Returns `nil` for a playlist, and for any other file that is not declared a playlist.
     ///
     /// Without `information`, as of a file that is empty, only the name is known; without `bytes`, only the metadata.
     func objection(to information: ContentInformation?, beginning bytes: [UInt8]?, at url: ResourceURL) -> RepriseError?
@@ -50,9 +51,10 @@ package protocol StreamPlanner: Sendable {
     /// `policy` says how the keys of files are derived. Throws ``RepriseError`` with code `storageUnavailable`.
     func isComplete(_ title: Title, in inspector: CacheInspector, policy: CacheKeyPolicy) throws -> Bool
 
-    /// How much is stored of the stream `title`, as its stored playlists say; `nil` if it is none, as far as is known.
+    /// How much of the stream `title` is stored, according to its stored playlists; `nil` if it is not known to be a
+    /// stream.
     ///
-    /// `policy` says how the keys of files are derived. Throws ``RepriseError`` with code `storageUnavailable`.
+    /// `policy` derives the keys of files. Throws ``RepriseError`` with code `storageUnavailable`.
     func storedStream(_ title: Title, in inspector: CacheInspector, policy: CacheKeyPolicy) throws -> StoredStream?
 
     /// The parts with which the stream that begins with `first` starts to play, in the order in which they are needed;
@@ -64,16 +66,16 @@ package protocol StreamPlanner: Sendable {
     ) async throws -> [StreamPart]?
 }
 
-/// How much is stored of a stream.
+/// How much of a stream is stored.
 package struct StoredStream: Sendable, Equatable {
-    /// The share of the variant of which most is stored, from 0 to 1; `nil` if that is not known.
+    /// The stored fraction of the most complete variant, from 0 to 1; `nil` if unknown.
     package let share: Double?
-    /// Whether it plays to its end without the origin.
+    /// Whether the stream can be played to its end without the origin.
     package let isComplete: Bool
-    /// Number of its files of which something is stored.
+    /// Number of files that are at least partially cached.
     package let fileCount: Int
 
-    /// Creates one.
+    /// Creates a value from its parts.
     package init(share: Double?, isComplete: Bool, fileCount: Int) {
         (self.share, self.isComplete, self.fileCount) = (share, isComplete, fileCount)
     }

@@ -1,6 +1,6 @@
 /// Readers wait for fetches only as long as an origin may take.
 extension Engine {
-    /// Longest time without progress of a fetch with waiting readers.
+    /// Longest time that a fetch with waiting readers may make no progress.
     ///
     /// An origin may take 30 s for a place in the queue, 10 s to connect, and 30 s to answer or between two pieces. A
     /// parent asks others in turn, and may take twice as long.

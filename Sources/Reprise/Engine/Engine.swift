@@ -29,7 +29,7 @@ final class Engine: Sendable {
     let splicing: SplicingHosts
     /// The hosts that cannot be reached at present.
     let awayHosts: AwayHosts
-    /// How hosts want to be asked for ranges.
+    /// Range request quirks of hosts.
     let rangeHabits: RangeHabits
     let progress = ProgressBoard()
     /// The origin, if it transfers in the background.
@@ -37,7 +37,7 @@ final class Engine: Sendable {
     /// Keeps loads of a key out while its entry is being removed; a key is closed before another live resource for it
     /// can be made.
     let removals = Barrier<CacheKey>()
-    /// Learns about removed bytes; set once.
+    /// Receives notice of removed bytes; set once.
     let removalListener = Mutex<RemovalListener?>(nil)
     /// Fetches that run, those of replaced and removed generations too.
     let fetchesUnderWay = Mutex(0)
@@ -326,7 +326,7 @@ final class Engine: Sendable {
     }
 }
 
-/// Called with the keys of entries that lost bytes, and whether these were evicted.
+/// Called with the keys of entries that lost bytes, and whether the bytes were evicted.
 struct RemovalListener: Sendable {
     let call: @Sendable (_ keys: Set<CacheKey>, _ byEviction: Bool) -> Void
 }

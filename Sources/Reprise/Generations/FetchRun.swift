@@ -68,11 +68,11 @@ struct FetchRun: Sendable {
                     report(writer, failure: isCancelled ? nil : error)
                     return
                 }
-                // What comes a second time is no progress.
+                // Bytes that arrive a second time are not progress.
                 let position = generation.position(of: id) ?? range.lowerBound
                 let progress = max(0, position - range.lowerBound)
                 (reached, isStuck) = (position, error?.code == .originBodyTruncated && position == reached)
-                // What nothing can be joined to is not resumed: a new response could not go on with it.
+                // Don't resume if no other response can be joined to this one.
                 guard let error, !Task.isCancelled, generation.isJoinable,
                     let delay = budget.delay(after: error, bytes: progress, at: clock.elapsed())
                 else {
@@ -98,7 +98,9 @@ struct FetchRun: Sendable {
         engine.reporter.tell(.fetchEnded(generation.key, bytes: writer.received, error: failure))
     }
 
-    /// With `isStuck`, the same request for a range brought nothing more: another form may.
+    /// Runs one attempt.
+    ///
+    /// `isStuck` means that repeating the same range request made no progress, so another form is tried.
     private func attempt(
         _ ready: FetchResponse?, isStuck: Bool, with writer: inout ChunkWriter
     ) async throws -> Outcome {
@@ -115,7 +117,7 @@ struct FetchRun: Sendable {
             : RangeForms(
                 range, within: generation.ask { $0.schedule.bound(of: id) }, completeLength: record.completeLength,
                 needsOpenEnd: isStuck || engine.rangeHabits.has(.needsOpenEnds, at: generation.url.authority))
-        // As long as it is unknown whether ranges work, a 200 shall have no other cause.
+        // Until range support is known, omit If-Range, so that a 200 can only mean that ranges are unsupported.
         let ifRange = record.rangesSupported == true ? record.identity.validators.ifRangeValue : nil
         let question = LiveGeneration.Question(
             request: request, forms: forms, ifRange: ifRange, storage: engine.storage(for: request),
@@ -125,7 +127,7 @@ struct FetchRun: Sendable {
         // Canceled while the request was under way: what has arrived already is stored all the same.
         if !generation.attach(response.body, to: id) { response.body.cancel() }
         if case .fill(var placement) = answer.action {
-            // The origin failed at each form of the range.
+            // The origin failed for every form of the range.
             if question.range != nil, answer.range == nil { placement.rangesSupported = false }
             generation.learn(placement)
             // The newest response's fields stand for all parts that were joined (RFC 9111 §3.4).
@@ -165,7 +167,7 @@ struct FetchRun: Sendable {
         case .unsatisfiable(let length):
             if generation.learnEnd(length, from: id) { return .done(reachedEnd: false) }
             return doubt("The origin has fewer bytes than before.")
-        // It refuses the range of a hole without saying that it has fewer bytes.
+        // The origin refuses the range of the hole, but doesn't say that the file is shorter.
         case .retryWithoutRange: return doubt("The origin refuses the range of the missing bytes.")
         case .passThrough(.unexpectedNotice), .passThrough(.unexpectedStatus):
             return .over(
@@ -187,8 +189,9 @@ struct FetchRun: Sendable {
         }
     }
 
-    /// The answer contradicts the stored response, but cannot replace it: readers end at the hole, and the next read
-    /// asks for the whole.
+    /// Handles an answer that contradicts the stored response but can't replace it.
+    ///
+    /// Readers end at the hole, and the next read requests the whole representation.
     private func doubt(_ reason: String) -> Outcome {
         generation.doubt(reason: reason)
         return .over(FetchSchedule.Freeze.replaced.error(at: generation.position(of: id) ?? 0))
@@ -220,7 +223,7 @@ struct FetchRun: Sendable {
         var reading = Duration.zero
         var isPaced = false
         var isGivenBack = false
-        // Something without end is held to its share while it grows.
+        // Enforce the live share while a response of unknown length grows.
         let heldBytes = source.placement.end == nil ? max(1 << 20, generation.store.quota.limit / 64) : nil
         var nextHold = heldBytes.map { writer.received + $0 } ?? .max
         let (startBytes, authority) = (writer.received, generation.url.authority)

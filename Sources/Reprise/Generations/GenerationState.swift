@@ -29,10 +29,11 @@ struct GenerationState: Sendable {
     /// The request to send for each reader if the origin has to be asked.
     private var requests: [ReaderID: OriginRequest] = [:]
     private var parkedReaders: [ReaderID: Parked] = [:]
-    /// When a response last proved whether ranges work, by the monotonic clock.
+    /// When a response last proved or disproved range support, on the monotonic clock.
     private var rangesLearned = Duration.zero
-    /// How long an origin that sent the whole in place of a part counts as one without ranges: many send parts once
-    /// they have the file themselves.
+    /// How long an origin that ignored a range is treated as not supporting ranges.
+    ///
+    /// Many origins support ranges once they have the complete file themselves.
     private static let memoryOfRefusedRanges = Duration.seconds(60)
     /// Whether its entry was removed, so that nothing is recorded.
     var isRemoved = false
@@ -66,7 +67,8 @@ struct GenerationState: Sendable {
         response.record(completeLength: schedule.completeLength, rangesSupported: schedule.rangesSupported)
     }
 
-    /// The metadata with the schedule's latest length and range support; `policy` says what may be joined.
+    /// The metadata with the schedule's latest length and range support; `policy` decides which responses may be
+    /// joined.
     mutating func information(_ policy: GenerationPolicy) -> ContentInformation {
         var information = response.information(
             completeLength: schedule.completeLength, rangesSupported: schedule.rangesSupported)
@@ -215,8 +217,9 @@ struct GenerationState: Sendable {
         return parkedReaders[id] == nil ? effects : effects + [.wake(id)]
     }
 
-    /// The range that `spec` means, if every byte of it is stored and verified, and usable at that time; `isUsable`
-    /// says that it may be used whatever its age, `isFinal` also that nothing is asked of the origin.
+    /// The range that `spec` resolves to, if every byte of it is stored, verified and usable at that time.
+    ///
+    /// `isUsable` allows reuse at any age. `isFinal` also rules out requests to the origin.
     func hit(_ spec: RangeSpec?, isUsable: Bool, isFinal: Bool, at moment: Moment) -> Range<Int64>? {
         guard isFinal || !mustAsk(about: spec, at: moment) else { return nil }
         guard !schedule.isFrozen || stillServes(spec, at: moment.elapsed), let length = schedule.completeLength,
@@ -227,9 +230,10 @@ struct GenerationState: Sendable {
         return extent.start..<end
     }
 
-    /// Whether only the origin can answer for `spec`, unless it has said how long its response is current: the answer
-    /// would be a claim about the end of a file that may have grown (RFC 9110 §14.4), or would begin with the past of
-    /// something live.
+    /// Whether a request for `spec` must be forwarded to the origin, unless the origin has declared the response fresh.
+    ///
+    /// That is the case if the answer depends on the end of a file that may have grown (RFC 9110 §14.4), or if it would
+    /// start with old bytes of a live stream.
     func mustAsk(about spec: RangeSpec?, at moment: Moment) -> Bool {
         if response.isFreshByOrigin(at: moment.date) { return false }
         guard let length = schedule.completeLength else {
@@ -239,7 +243,7 @@ struct GenerationState: Sendable {
         return spec?.dependsOnEnd(completeLength: length) == true
     }
 
-    /// Whether the response that began it is still arriving, and has been for a short time only.
+    /// Whether the initial response is still arriving and started only a moment ago.
     func isArriving(at elapsed: Duration) -> Bool {
         response.hasJustArrived(at: elapsed)
             && schedule.fetches.values.contains { $0.hasResponse && $0.cursor < $0.limit ?? .max }
@@ -306,7 +310,7 @@ struct GenerationState: Sendable {
 
     // MARK: - Fetches
 
-    /// A response of the origin told this about the representation.
+    /// Updates the length and range support from a response of the origin.
     mutating func learn(_ placement: BodyPlacement, at elapsed: Duration) {
         schedule.learn(completeLength: placement.completeLength, rangesSupported: placement.rangesSupported)
         if placement.rangesSupported != nil { rangesLearned = elapsed }

@@ -15,14 +15,14 @@ extension LiveGeneration {
         var range: RangeSpec? { forms.current }
         var sent: FetchRequest { FetchRequest(range: range, sentIfRange: ifRange != nil) }
 
-        /// The question to ask in place of this one after `answer`; `nil` if that answers it.
+        /// The question to retry with after `answer`; `nil` if `answer` is final.
         func following(_ answer: Answer) -> Question? {
             var next = self
             switch answer.action {
             case .retryWithoutIfRange: next.ifRange = nil
             case let action where action.isFaultOfForm(status: answer.response.head.status.code):
                 guard next.forms.advance() else { return nil }
-                // The whole needs no condition.
+                // A request for the whole representation needs no condition.
                 if next.range == nil { next.ifRange = nil }
             default: return nil
             }
@@ -35,11 +35,11 @@ extension LiveGeneration {
         let response: OriginResponse
         let requestTime: Int64
         let action: ResponseAction
-        /// The range that was requested in the end; `nil` for the whole.
+        /// The range of the final request; `nil` for the whole representation.
         var range: RangeSpec?
     }
 
-    /// Asks `question`, and again in another form if the origin fails at this one; remembers which one its host needs.
+    /// Sends `question`, and retries in other forms if the origin fails; remembers the form that its host needs.
     func answer(to question: Question) async throws -> Answer {
         var asked = question
         let host = url.authority

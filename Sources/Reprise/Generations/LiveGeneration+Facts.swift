@@ -18,7 +18,7 @@ extension LiveGeneration {
         return ask { $0.isSuperseded(at: now, in: play) }
     }
 
-    /// Whether another response may continue it.
+    /// Whether bytes of another response may be joined to this generation.
     var isJoinable: Bool {
         let policy = generationPolicy
         return ask { $0.response.isJoinable(policy) }

@@ -15,7 +15,7 @@ extension LiveGeneration {
         switch rule(url.host.lowercased()) {
         case .asRequested: break
         case .bytes(let count): readAhead(.by(count))
-        // To read the tables takes further requests, whose responses must be joined to this one.
+        // Reading the tables takes further requests, whose responses must be joined to this one.
         case .seconds(let seconds): if isJoinable { measure(seconds, request: request) }
         case .toEnd:
             guard let length = record.completeLength, length <= min(store.entryLimit, store.quota.limit) else { return }

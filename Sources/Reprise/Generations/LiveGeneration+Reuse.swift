@@ -15,7 +15,7 @@ extension LiveGeneration {
         }
     }
 
-    /// Whether only the origin can answer for `spec`, although the response may be used otherwise.
+    /// Whether a request for `spec` must be forwarded to the origin although the response is otherwise usable.
     func mustAsk(about spec: RangeSpec?) -> Bool {
         if engine.configuration.reuse.isOffline || generationPolicy == .immutable { return false }
         let moment = moment
@@ -70,8 +70,9 @@ extension LiveGeneration {
     /// Takes in that it is no file of the titles of `keys` any more.
     func dropClaims(ofTitles keys: Set<CacheKey>) { changeResponse { $0.dropClaims(ofTitles: keys) } }
 
-    /// Marks the generation as stale, because an answer of the origin contradicts it without bringing anything better:
-    /// its bytes stay, and the next read asks.
+    /// Marks the generation as stale because a response of the origin contradicts it but can't replace it.
+    ///
+    /// The stored bytes remain, and the next read revalidates.
     func expire() {
         changeResponse { $0.expire() }
         store.recorder.note(self, bytes: 0)

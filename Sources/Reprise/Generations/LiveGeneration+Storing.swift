@@ -38,7 +38,7 @@ extension LiveGeneration {
         await withTaskExecutorPreference(DiskExecutor.shared) { discard(bytes.verify(range, isRight: markVerified)) }
     }
 
-    /// The first stored bytes, at most `count`, as far as they can be read; the origin is not asked.
+    /// The first stored bytes that can be read, at most `count`, without a request to the origin.
     func storedBeginning(atMost count: Int64) async -> [UInt8] {
         let range = storedRanges.storedPrefix(from: 0).clamped(to: 0..<count)
         guard !range.isEmpty else { return [] }
@@ -46,7 +46,7 @@ extension LiveGeneration {
         defer { withExtendedLifetime(lease) {} }
         await verify(range)
         guard ask({ bytes.isSealed || $0.schedule.verified.contains(range) }) else { return [] }
-        // What cannot be read shows nothing; a reader of these bytes reports it.
+        // Ignore read errors here. A reader of these bytes will report them.
         return await withTaskExecutorPreference(DiskExecutor.shared) {
             if bytes.isSealed { return bytes.open(range).bytes }
             return (try? bytes.file.read(at: 0, count: Int(range.upperBound))).map { Array($0) } ?? []

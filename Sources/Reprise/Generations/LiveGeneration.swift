@@ -207,10 +207,9 @@ final class LiveGeneration: Sendable {
         return rest
     }
 
-    /// The beginning of `spec`, at most `count` bytes, if all of `spec` is stored and verified: the path on which
-    /// nothing waits.
+    /// The beginning of `spec`, at most `count` bytes, if all of `spec` is stored and verified.
     ///
-    /// `isUsable` says that it may be used whatever its age, `isFinal` also that nothing is asked of the origin.
+    /// This path never waits. `isUsable` allows reuse at any age. `isFinal` also rules out requests to the origin.
     func hit(_ spec: RangeSpec?, atMost count: Int64, isUsable: Bool, isFinal: Bool) -> StoredHit? {
         guard !bytes.isSealed else { return nil }
         let moment = moment
@@ -324,7 +323,7 @@ final class LiveGeneration: Sendable {
         state.withLock { $0.learn(placement, at: now) }
     }
 
-    /// The response of a fetch is a part: see ``FetchSchedule/takeOver(_:isFirstProof:)``.
+    /// Records that the response of a fetch is partial; see ``FetchSchedule/takeOver(_:isFirstProof:)``.
     func takeOver(_ id: FetchID, isFirstProof: Bool) {
         update { state, effects in effects = state.schedule.takeOver(id, isFirstProof: isFirstProof) }
     }
@@ -513,12 +512,12 @@ final class LiveGeneration: Sendable {
         if !supersedeInPlay(reason: reason, because: cause) { replace(reason: reason, because: cause) }
     }
 
-    /// An answer of the origin contradicts the stored response, but cannot replace it.
+    /// Handles a response of the origin that contradicts the stored response but can't replace it.
     ///
-    /// During a play as ``supersede(reason:because:)``; without one its bytes stay, stale.
+    /// During a play, this is ``supersede(reason:because:)``. Otherwise, the stored bytes remain but become stale.
     func doubt(reason: String) { if !supersedeInPlay(reason: reason, because: .replaced) { expire() } }
 
-    /// False without a play.
+    /// Returns false if no play is going on.
     private func supersedeInPlay(reason: String, because cause: FetchSchedule.Freeze) -> Bool {
         let now = elapsed
         let isSuperseded = update { state, effects in

@@ -43,7 +43,7 @@ struct StoredResponse: Sendable {
             staysInPlay =
                 switch record.role {
                 case let role? where role.kind == .playlist: role.term == .media && !isBound
-                // A live segment is played once: nothing is gained by using it against its origin's will.
+                // A live segment is played only once, so there is no benefit in ignoring its origin's cache directives.
                 case let role? where role.isLive: !isBound
                 default: isMedia && !record.isUnframed
                 }
@@ -115,24 +115,26 @@ struct StoredResponse: Sendable {
             isConfirmed: isInPlay(at: moment.elapsed, of: play) || isSettled)
     }
 
-    /// Whether it is fresh because its origin says for how long, rather than by a guess or because it is in play.
+    /// Whether the response is fresh by an explicit lifetime, rather than by a heuristic or because it is in play.
     func isFreshByOrigin(at date: Int64) -> Bool {
         !record.isExpired && freshness.hasExplicitLifetime
             && freshness.isFresh(now: HTTPDate(secondsSince1970: date))
     }
 
-    /// Whether its body may go on without end, and has done so for long enough that a new reader must not begin where
-    /// the first one began.
+    /// Whether the body may be an endless live stream that new readers must no longer join at its first byte.
     func isLiveBody(at elapsed: Duration) -> Bool {
         guard record.role == nil, derived.isMedia, record.isUnverifiable, let confirmed else { return false }
         return elapsed - confirmed >= Self.beginningOfLive
     }
 
-    /// How long readers of a body without length begin at its first byte: those that asked for it at the same time.
+    /// How long new readers of a body of unknown length may still begin at its first byte.
+    ///
+    /// Readers within this time count as simultaneous.
     private static let beginningOfLive = Duration.seconds(3)
 
-    /// Whether it has arrived so short a time ago that it answers readers which asked at the same time, although its
-    /// origin wants to be asked each time (a collapsed request, RFC 9111 §4).
+    /// Whether the response is recent enough to answer simultaneous requests although it must be revalidated.
+    ///
+    /// This collapses requests (RFC 9111 §4).
     func hasJustArrived(at elapsed: Duration) -> Bool {
         guard !record.isExpired, !policy.isShared, derived.isMedia, let confirmed else { return false }
         return elapsed - confirmed < Self.timeOfCollapsing
@@ -202,9 +204,9 @@ struct StoredResponse: Sendable {
         recordChanged()
     }
 
-    /// Takes the part in a stream that a playlist gives it; false if it has it already.
+    /// Assigns the role in a stream that a playlist declares; returns false if it is unchanged.
     ///
-    /// It is invalid if that is another segment of the same name.
+    /// Invalidates the response if the role shows that it is a different segment with the same name.
     mutating func assign(_ role: StreamRole) -> Bool {
         var role = role
         if role.kind == .playlist, role.run == nil { role.run = (record.role ?? record.formerRole)?.run }
@@ -224,7 +226,7 @@ struct StoredResponse: Sendable {
         recordChanged()
     }
 
-    /// Marks it as stale, because an answer of the origin contradicts it without bringing anything better.
+    /// Marks the response as stale because a response of the origin contradicts it but can't replace it.
     mutating func expire() {
         record.expire()
         (confirmed, asked) = (nil, nil)

@@ -28,12 +28,14 @@ package struct StreamRole: Sendable, Hashable {
     package var term: Term
     /// Whether it belongs to a stream that goes on, and so to the share of the store that is evicted first.
     package var isLive: Bool
-    /// Number of the first segment of a live playlist, which never falls unless the stream was started again; of a
-    /// segment its own Media Sequence Number, if it is known.
+    /// The Media Sequence Number: of the first segment for a live playlist, or a segment's own if known.
+    ///
+    /// The number of a live playlist never decreases unless the stream is restarted.
     package var sequence: Int64?
-    /// When the run of the stream began that it is of, in seconds since 1970, as its names come again when it is
-    /// started again: in HLS when that was noticed, in DASH what `availabilityStartTime` and the period say; `nil` if
-    /// that is not known.
+    /// When the current run of the stream began, in seconds since 1970; `nil` if unknown.
+    ///
+    /// A restarted stream reuses segment names. In HLS, this is when the restart was noticed. In DASH, it is derived
+    /// from `availabilityStartTime` and the period.
     package var run: Int64?
 
     /// Creates a role.
@@ -50,8 +52,7 @@ package struct StreamRole: Sendable, Hashable {
     /// A file of a list that goes on.
     package static let liveSegment = StreamRole(.segment, for: .media, isLive: true)
 
-    /// Whether a segment that arrived at `time` in this role is another one than a list now says by `role`, under the
-    /// same name.
+    /// Whether a segment that arrived at `time` in this role differs from the segment of the same name in `role`.
     func isOfAnother(than role: StreamRole, since time: Int64) -> Bool {
         guard kind == .segment, role.kind == .segment else { return false }
         if let began = role.run {

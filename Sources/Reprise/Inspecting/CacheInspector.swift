@@ -58,7 +58,7 @@ public struct CacheInspector: Sendable {
     /// The stored entry of `key`, and those of its variants.
     package func entries(of key: CacheKey) throws(RepriseError) -> [CacheEntry] { try entries(of: [key]) }
 
-    /// The stored entries of `keys` and of their variants, most recently used first, in one read of the index.
+    /// The stored entries of `keys` and their variants, most recently used first, in one index read.
     package func entries(of keys: some Collection<CacheKey>) throws(RepriseError) -> [CacheEntry] {
         try index?.entries(of: keys) ?? []
     }
@@ -116,7 +116,7 @@ public struct CacheInspector: Sendable {
         try storedRanges(of: [entry.key])[entry.key] ?? ByteRangeSet()
     }
 
-    /// The recorded ranges of the entries under `keys`, in one read of the index.
+    /// The recorded ranges of the entries of `keys`, in one index read.
     package func storedRanges(of keys: some Collection<CacheKey>) throws(RepriseError) -> [CacheKey: ByteRangeSet] {
         try (index?.generations(of: keys) ?? [:]).mapValues { ChunkLedger(blocks: $0.chunks).ranges }
     }

@@ -31,10 +31,10 @@ public struct ContentInformation: Sendable {
     /// Whether this is, or may be, audio or video; false for a playlist.
     public var isMedia: Bool
 
-    /// Whether ranges of it can be served: it is stored as a whole, its origin sends ranges as far as is known, or a
-    /// validator lets another response continue it.
+    /// Whether the cache can serve ranges of the representation.
     ///
-    /// Otherwise all of it comes with one response, and nothing else can bring the rest.
+    /// That is the case if it is completely stored, if the origin is believed to support ranges, or if a validator
+    /// allows another response to continue it. Otherwise, all bytes must come from a single response.
     package var servesRanges = true
 
     /// What a playlist says about it.
@@ -49,7 +49,7 @@ public struct ContentInformation: Sendable {
         return formerRole.term == .media || formerRole.term == .permanent
     }
 
-    /// The first content coding that changes the bytes, such as `gzip`; `nil` without one.
+    /// The first content coding that changes the bytes, such as `gzip`; `nil` if there is none.
     package var contentCoding: String? { fields.contentCoding }
 
     init(_ record: GenerationRecord, freshness: Freshness? = nil) {

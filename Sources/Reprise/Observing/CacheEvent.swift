@@ -20,8 +20,9 @@ public enum CacheEvent: Sendable {
     ///
     /// It is remembered: from now on the cache fetches its files whole, from one response.
     case hostSplices(CacheKey, host: String)
-    /// Something about a host is worth knowing: why responses are passed on without being stored, or what of them is
-    /// not as it should be. Each reason comes once for each host.
+    /// A noteworthy behavior of a host: why its responses are passed through uncached, or how they violate HTTP.
+    ///
+    /// Each reason is reported once per host.
     case hostRemarked(CacheKey, host: String, reason: String)
     /// Stored bytes failed their checksum. They are a hole now and will be fetched again.
     case verificationFailed(CacheKey, range: Range<Int64>)

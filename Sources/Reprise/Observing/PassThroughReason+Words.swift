@@ -1,7 +1,7 @@
 import HTTPSemantics
 
 extension PassThroughReason {
-    /// Whether it says something about the host, and not about this one response.
+    /// Whether the reason applies to the host in general rather than to a single response.
     var isOfHost: Bool { self != .unexpectedStatus && self != .emptyBody }
 
     /// Why the response is not stored, for people.

@@ -168,8 +168,9 @@ struct PreloadRun: Sendable {
         return stored
     }
 
-    /// Stores `extent`; if the file comes in order only, also the `later` ones of the same file: they come with the
-    /// same response, which would be sent once more for each of them.
+    /// Stores `extent`, and the `later` extents of the same file if the file can only be fetched in order.
+    ///
+    /// They arrive with the same response, which would otherwise be requested again for each of them.
     private func store(
         _ extent: StreamPart.Extent, before later: ArraySlice<StreamPart.Extent>, of file: FileDownload
     ) async throws -> (bytes: ByteRangeSet, hasAll: Bool) {

@@ -282,7 +282,7 @@ public final class MediaRead: AsyncSequence, Sendable {
         }
     }
 
-    /// The bytes that ``putBack(_:holding:)`` returned and the consumer gets next.
+    /// The bytes returned with ``putBack(_:holding:)``, which the consumer receives next.
     package var returnedBytes: [UInt8]? { state.withLock { $0.returned.first } }
 
     /// The next piece, for the consumer whose turn it is.

@@ -65,7 +65,7 @@ struct Adoption: Sendable {
         try MediaRead(judged, resource: resource, wanted: wanted)
     }
 
-    /// Whether the response is what the resource must be.
+    /// Whether the response has the expected content.
     private func isExpected(at placement: BodyPlacement) -> Bool {
         guard wanted.content != nil else { return true }
         let information = ContentInformation(

@@ -10,7 +10,7 @@ protocol CurrentGeneration: AnyObject, Sendable {
     var hasUnrecorded: Bool { get }
     /// Whether it may answer a request with these directives in `play` without asking the origin.
     func reuse(for directives: CacheControl, in play: Play?) -> Reuse
-    /// Whether only the origin can answer for `range`, although the response may be used otherwise.
+    /// Whether a request for `range` must be forwarded to the origin although the response is otherwise usable.
     func mustAsk(about range: RangeSpec?) -> Bool
     /// Whether a request for the first byte of `range` also shows whether the rest is current.
     func beginsInHole(_ range: RangeSpec?) -> Bool

@@ -28,7 +28,7 @@ struct GenerationLoader: Sendable {
         let head = judged.response.head
         var fields = head.headerFields.storable(isShared: resource.policy.isShared)
         if head.status == .partialContent || wanted.range != nil { fields[.contentRange] = nil }
-        // What the origin says of itself counts until a response proves more, and silence or `none` proves nothing.
+        // Trust Accept-Ranges: bytes until a response proves otherwise. A missing field or `none` proves nothing.
         let declaresRanges = fields[.acceptRanges].flatMap { AcceptRanges($0)?.supportsBytes } == true ? true : nil
         let isUnframed =
             head.status == .ok && placement.end == nil && !wanted.isForFile

@@ -39,7 +39,7 @@ extension OriginQuestion {
         let identity = generation.record.identity
         let hasCondition = identity.validators.etag != nil || identity.validators.lastModified != nil
         let request = engine.impersonal(wanted.origin, stored: generation.record.fields)
-        // It would be used without a question if this were not about the end of the file.
+        // The stored response could be used without revalidation if the request didn't depend on the end of the file.
         let isAboutEnd =
             !wanted.isValidating && identity.completeLength != nil && generation.mustAsk(about: wanted.range)
             && generation.reuse(for: wanted.directives, in: wanted.play) == .serve
@@ -68,21 +68,21 @@ extension OriginQuestion {
             return .confirmed(Confirmation(reason: reason, status: response.head.status.code))
         case .newGeneration(let placement, .noStrongValidator)
         where isAboutEnd && placement.completeLength == identity.completeLength:
-            // The file ends where it did.
+            // The end of the file is unchanged.
             response.body.cancel()
             return .confirmed(Confirmation(reason: reason, status: response.head.status.code))
         case .retryWithoutRange where isAboutEnd:
             throw try await refusal(.unsatisfiable(completeLength: identity.completeLength), of: response, at: time)
         case .passThrough(let nothing) where nothing.isOfNoVersion && generation.record.isWorthMore(than: nothing):
-            // A captive portal, or a failing origin: the stored response is worth more.
+            // A captive portal or a failing origin: keep serving the stored response.
             response.body.cancel()
             engine.reporter.tell(
                 .servedStale(resource.key, reason: "The origin sent a page, an error or nothing in its place."))
             return .confirmed(Confirmation(reason: reason, status: response.head.status.code))
         case .generationChanged where response.head.status == .notModified && !generation.record.isExpired:
-            // What was asked about is current, and what the answer says besides is of another state: the stored
-            // response may be reused, and must not be updated (RFC 9111 §4.3.3, §4.3.4). Not if an answer has
-            // contradicted it before: to If-Modified-Since an older file, too, is not modified (RFC 9110 §13.1.3).
+            // The stored response is current, but the 304 has metadata of another version. The stored response may be
+            // reused, but must not be updated (RFC 9111 §4.3.3, §4.3.4). That doesn't apply if a response has already
+            // contradicted it, because If-Modified-Since also yields 304 for an older file (RFC 9110 §13.1.3).
             return .confirmed(Confirmation(reason: reason, status: response.head.status.code))
         case .newGeneration, .passThrough:
             return .replaced(JudgedResponse(response: response, requestTime: time, action: action))
@@ -95,9 +95,10 @@ extension OriginQuestion {
 }
 
 extension GenerationRecord {
-    /// Whether it is served in place of a response that says nothing about it.
+    /// Whether to serve the stored response instead of a response that says nothing about it.
     ///
-    /// Not if other bytes may stand for it. A status that is neither 200 nor 206 is the answer to a request for a text.
+    /// Not if the stored response was invalidated. A status other than 200 and 206 is a valid answer for text, so only
+    /// media is served in place of it.
     fileprivate func isWorthMore(than reason: PassThroughReason) -> Bool {
         !isInvalidated && (reason != .unexpectedStatus || isMedia)
     }

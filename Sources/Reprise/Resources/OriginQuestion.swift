@@ -17,13 +17,13 @@ struct OriginQuestion: Sendable {
     /// Longest time that a player waits for bytes before those that it wants, on a host that is known to splice.
     private static let patienceForWhole = Duration.seconds(5)
 
-    /// Whether a playlist is asked for, which is needed whole.
+    /// Whether the request is for a playlist, which is always fetched whole.
     ///
-    /// Its text is read and edited, and some servers count characters in place of bytes. RFC 9110 §14.2 requires no
-    /// range.
+    /// The text of a playlist is parsed and edited, and some servers count characters instead of bytes. A server may
+    /// ignore Range anyway (RFC 9110 §14.2).
     private var isForPlaylist: Bool { wanted.origin.url.namesPlaylist || wanted.role?.kind == .playlist }
 
-    /// The range to ask for in order to validate `generation`, or to replace it.
+    /// The range to request when validating or replacing `generation`.
     func askedRange(about generation: LiveGeneration) -> RangeSpec? {
         let record = generation.record
         let isPlaylist = record.role?.kind == .playlist || MediaType(record.fields[.contentType])?.isPlaylist == true
@@ -49,7 +49,7 @@ struct OriginQuestion: Sendable {
 
     /// Sends the reader's request to the origin, and retries when that can help.
     ///
-    /// The answer would replace `replaced`, if that is not `nil`; with `isBypass`, the answer is not stored.
+    /// The response would replace `replaced`, if that is not `nil`. With `isBypass`, the response is not stored.
     func representation(
         replacing replaced: LiveGeneration? = nil, isBypass: Bool = false
     ) async throws -> JudgedResponse {
@@ -98,8 +98,9 @@ struct OriginQuestion: Sendable {
         }
     }
 
-    /// Whether a part that a player requested in this form is passed on, because only what it says of itself is wrong:
-    /// the player may know what to do with it, as without a cache.
+    /// Whether to pass on a part with incorrect length or range fields if the player requested this exact range.
+    ///
+    /// The player may know how to handle it, as it would without a cache.
     private func isPassedOn(_ head: HTTPResponse, _ range: RangeSpec?, despite reason: RejectionReason) -> Bool {
         let isOfPlayer = wanted.origin.demand == .playing && !wanted.needsStore && range == wanted.range
         guard isOfPlayer, range != .from(0), head.headerFields[.contentLength].flatMap(contentLength) != nil else {
@@ -127,7 +128,7 @@ struct OriginQuestion: Sendable {
         return nil
     }
 
-    /// What a response means where no generation is known that it could continue, or for the one that it replaces.
+    /// The action for a response if there is no generation to continue, or if it would replace `replaced`.
     private func judge(
         _ response: OriginResponse, to range: RangeSpec?, mayBeEmpty: Bool = false,
         replacing replaced: GenerationIdentity? = nil
@@ -188,7 +189,7 @@ struct OriginQuestion: Sendable {
 }
 
 extension HTTPResponse {
-    /// Whether it is a part of a playlist, which is needed whole.
+    /// Whether this is a part of a playlist, which must be fetched whole.
     var isPartOfPlaylist: Bool {
         status == .partialContent && MediaType(headerFields[.contentType])?.isPlaylist == true
     }

@@ -46,7 +46,7 @@ struct ReadOpening: Sendable {
         var progress = Progress()
         while true {
             try Task.checkCancellation()
-            // First, because it may show that the stored response is another segment.
+            // Assign the role first, because it may show that the stored response is a different segment.
             if let role = wanted.role { resource.liveGeneration(for: wanted.origin)?.assign(role) }
             let step = resource.step(
                 for: wanted, unusable: progress.unusable, confirmed: progress.confirmed?.generation)
@@ -153,7 +153,7 @@ struct ReadOpening: Sendable {
                 return .again(.confirmed(generation, how))
             case .replaced(let judged): return try await adopt(judged, replacing: generation)
             case .gone:
-                // What takes its place has to come first.
+                // Keep the stored response, but stale, until its replacement arrives.
                 generation.expire()
                 return try await adopt(try await question.representation(replacing: generation), replacing: generation)
             }

@@ -31,14 +31,14 @@ struct ReadRequest: Sendable {
     var isCounted = true
     /// What a playlist says about the resource, for a response that is stored.
     var role: StreamRole?
-    /// What it must be: a response with something else is not stored.
+    /// The expected content; a response with other content is not stored.
     var content: StreamContent?
     /// The titles that the resource is a file of, for a response that is stored.
     var titles: [TitleReference] = []
     /// How many removals of titles came before it.
     var asOf = 0
 
-    /// Whether it is for a file in any case, rather than for what may be live.
+    /// Whether the resource is known to be a file rather than a potential live stream.
     var isForFile: Bool {
         role != nil || content != nil || origin.demand == .download || origin.url.namesPlaylist
     }

@@ -1,18 +1,18 @@
 import HTTPSemantics
 
-/// Judges whether a response is worth what it would replace, by what only the index and its first bytes show.
+/// Judges whether a response should replace the stored one, based on the index and its first bytes.
 ///
-/// Many origins report errors with status 200. To replace a stored response is allowed, not required (RFC 9111 §4.3.3):
-/// the stored one stays, stale.
+/// Many origins report errors with status 200. Replacing a stored response is allowed but not required (RFC 9111
+/// §4.3.3). If the response is rejected, the stored one remains but is stale.
 struct Replacement: Sendable {
     let generation: LiveGeneration
 
     private var record: GenerationRecord { generation.record }
 
-    /// The action for `response`; `.passThrough(.unexpectedNotice)` in place of a new generation that is no version of
-    /// the stored one.
+    /// The action for `response`; `.passThrough(.unexpectedNotice)` if a new generation can't be a version of the
+    /// stored one.
     ///
-    /// The body of `response` still delivers every byte. Throws what reading it throws.
+    /// The body of `response` still delivers every byte. Rethrows errors from reading the body.
     func judge(_ response: inout OriginResponse, _ action: ResponseAction) async throws -> ResponseAction {
         guard case .newGeneration(let placement, _) = action, !generation.storedRanges.isEmpty, !record.isInvalidated
         else { return action }
@@ -37,20 +37,21 @@ struct Replacement: Sendable {
         return kind == .binary || kind == BodyBeginning(stored)
     }
 
-    /// Whether the user keeps it: pinned, or downloaded, by itself or with a title.
+    /// Whether the user keeps the entry: pinned or downloaded, by itself or with a title.
     var isKept: Bool {
-        // An index that cannot be read says nothing; then the other rules decide.
+        // If the index cannot be read, the other rules decide.
         (try? generation.store.index.isKept(generation.key)) ?? false
     }
 
-    /// Whether the new representation has less than half the bytes; without a length and a validator nothing shows that
-    /// it has more.
+    /// Whether the new representation is less than half as long, or has no known length.
+    ///
+    /// Without a length, nothing shows that it has as many bytes.
     private func isLess(_ placement: BodyPlacement, than record: GenerationRecord) -> Bool {
         guard let length = placement.completeLength else { return true }
         return record.completeLength.map { length < $0 / 2 } ?? false
     }
 
-    /// The first bytes of the body, which are put back.
+    /// Reads the first bytes of the body and puts them back.
     private static func beginning(of response: inout OriginResponse) async throws -> [UInt8]? {
         var (taken, bytes): ([any ByteChunk], [UInt8]) = ([], [])
         while bytes.count < BodyBeginning.length, let chunk = try await response.body.next() {

@@ -110,7 +110,7 @@ actor Evictor {
         await freshen()
         // If eviction cannot free enough, evict nothing.
         guard quota.shortage(bytes) <= evictableBytes else { return false }
-        // What is live gives way first, also what is in use: something without end must not cost a film.
+        // Evict live entries first, even those in use, so that an endless stream doesn't displace a film.
         for onlyLive in [true, false] {
             switch await evict(bytes, onlyLive: onlyLive, by: hands) {
             case .reserved: return true
@@ -121,13 +121,13 @@ actor Evictor {
         return quota.reserve(bytes)
     }
 
-    /// What evicting for a reservation comes to.
+    /// The outcome of evicting for a reservation.
     private enum Eviction {
         /// The bytes are reserved.
         case reserved
-        /// All that could be evicted was, and there is not enough room.
+        /// All evictable bytes were evicted, and there still is not enough room.
         case short
-        /// Files cannot be removed.
+        /// Removing files failed.
         case vain
     }
 
@@ -163,8 +163,9 @@ actor Evictor {
     /// The part of the limit that live streams may occupy: an eighth.
     private static let liveShare: Int64 = 8
 
-    /// Evicts entries of live streams, the least recently used first, while they occupy more than their share; then
-    /// parts of those in use.
+    /// Evicts the least recently used entries of live streams while they exceed their share of the store.
+    ///
+    /// If that is not enough, evicts parts of entries in use.
     func holdLiveShare(_ hands: EvictionTarget) async {
         let most = quota.limit / Self.liveShare
         guard quota.usage.allocated > most else { return }

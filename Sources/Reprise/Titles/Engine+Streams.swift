@@ -23,9 +23,10 @@ extension Engine {
 }
 
 extension MediaCache {
-    /// How much is stored of the streams that are, or begin, `titles`; of each of them its stored playlists are read.
+    /// How much of each stream in `titles` is stored, according to its stored playlists.
     ///
-    /// Waits for the disk. Throws ``RepriseError`` with code `storageUnavailable`.
+    /// Titles that are not streams are omitted. Blocks on the disk. Throws ``RepriseError`` with code
+    /// `storageUnavailable`.
     package func storedStreams(_ titles: [TitlePage.Item]) async throws -> [CacheKey: StoredStream] {
         guard let planner = engine.configuration.streamPlanner, let inspector = await inspector() else { return [:] }
         return try await withTaskExecutorPreference(DiskExecutor.shared) {

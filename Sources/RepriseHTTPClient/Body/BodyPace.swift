@@ -16,7 +16,7 @@ struct BodyPace {
     static let looks = 5
 
     private(set) var speed = Speed.full
-    /// Whether the consumer has pulled nothing between the last two looks, though bytes waited for it.
+    /// Whether the consumer pulled nothing between the last two looks although bytes were available.
     var isResting: Bool { looksWithoutPull > 0 }
     /// The last looks, newest first; true if the connection was halted.
     private var halts: [Bool] = []

@@ -25,7 +25,7 @@ final class ResponseStream: Sendable {
     let slot: PoolSlot
     /// How the end of the body is marked on the wire.
     let framing: BodyFraming
-    /// How long the origin may be silent.
+    /// Maximum time without a byte from the origin while the consumer waits.
     let patience: TimeAmount
 
     init(

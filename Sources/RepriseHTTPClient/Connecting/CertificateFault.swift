@@ -5,19 +5,19 @@ import Reprise
 
 /// Why the certificate of an origin was refused.
 enum CertificateFault {
-    /// It is for other names than the one that was asked for.
+    /// The certificate does not cover the requested host; it names these hosts and addresses.
     case name([String])
-    /// It ended at this time.
+    /// The certificate expired at this time.
     case ended(HTTPDate)
-    /// It begins at this time.
+    /// The certificate is not valid before this time.
     case notBegun(HTTPDate)
-    /// No trusted root has signed it.
+    /// The certificate chain does not end at a trusted root.
     case root
 
-    /// The reason why `certificate` was refused; `nil` if TLS failed for another reason than it.
+    /// Determines why `certificate` was refused; `nil` if TLS failed for a reason other than the certificate.
     init?(_ certificate: NIOSSLCertificate?, error: (any Error)?, now: Date = Date()) {
         guard let certificate else { return nil }
-        // `nil` from ``Connector``, which compares names itself.
+        // ``Connector`` compares names itself and passes no error if they differ.
         guard let error, error as? NIOSSLExtraError != .failedToValidateHostname else {
             self = .name(CertificateNames(of: certificate).all)
             return
@@ -33,7 +33,7 @@ enum CertificateFault {
         }
     }
 
-    /// The error for the origin at `endpoint`.
+    /// The error to report for the origin at `endpoint`.
     func error(at endpoint: Endpoint, cause: (any Error)?) -> RepriseError {
         let name = endpoint.name
         let message =
@@ -47,7 +47,7 @@ enum CertificateFault {
             case .notBegun(let date):
                 "The certificate of \(name) begins at \(date). Check the clock of this machine."
             case .root:
-                "The certificate of \(name) was signed by no trusted root. Name a file with its root: trust-roots, or SSL_CERT_FILE."
+                "The certificate of \(name) is not signed by a trusted root. Name a file with its root: trust-roots, or SSL_CERT_FILE."
             }
         return RepriseError(.originNotTrusted, message, cause: cause)
     }

@@ -12,7 +12,7 @@ package struct CertificateNames: Sendable {
         addresses = names.filter { $0.nameType == .ipAddress }.map { Array($0.contents) }
     }
 
-    /// All names, for people.
+    /// All host names and addresses in readable form, for error messages.
     var all: [String] {
         hosts
             + addresses.map { bytes in

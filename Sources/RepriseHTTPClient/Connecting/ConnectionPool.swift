@@ -384,7 +384,9 @@ struct PoolSlot: Sendable {
     /// need the place.
     func begin(end: @escaping @Sendable () -> Void) { pool.begin(self, end: end) }
 
-    /// Notes that the head has arrived on `connection`; `canBeResumed` says that a range request can fetch the rest.
+    /// Notes that the head has arrived on `connection`.
+    ///
+    /// `canBeResumed` is true if a range request can fetch the rest of the body.
     func headArrived(on connection: Connection, canBeResumed: Bool) {
         pool.headArrived(self, canBeResumed: canBeResumed) { connection.close($0) }
     }

@@ -11,8 +11,9 @@ import Reprise
 /// request in the queue waits only for moving bodies of its own class or a higher one, and for requests without a
 /// head.
 ///
-/// If the limit is strict, no place is lent. The connection of a body is closed before its place is given to a request
-/// in the queue, if nothing wants the body, or if its reader is slow and a range request can fetch the rest.
+/// If the limit is strict, no place is lent. For a queued request, the connection of a running body is closed first,
+/// and its place is then reassigned. A body can be closed if no reader wants it. It can also be closed if a range
+/// request can fetch the rest, and the body is slow or of a lower class.
 ///
 ///     queued ──► asking ──► streaming ◄──► throttled, parked, displaced
 ///                  └──► ending                       └──► givenUp
@@ -35,7 +36,7 @@ struct HostSlots<Element: Sendable>: Sendable {
         case displaced
         /// Its connection is being closed: it was parked, and too many places were lent.
         case givenUp
-        /// Its connection is being closed, and a request in the queue gets its place then.
+        /// Its connection is being closed, and its place then goes to a queued request.
         case closing
     }
 
@@ -47,7 +48,7 @@ struct HostSlots<Element: Sendable>: Sendable {
         case withdraw(Int)
         /// The request has no head yet and nothing waits for it any more, but others wait for its place.
         case end(Int)
-        /// Its place is needed: close the connection of this body.
+        /// Close the connection of this body, because its place is needed.
         case giveUp(Int)
         /// There are enough idle connections: close this one.
         case close(Element)
@@ -58,7 +59,7 @@ struct HostSlots<Element: Sendable>: Sendable {
         var demand: Demand?
         /// How fast the consumer pulls the body.
         var speed = BodyPace.Speed.full
-        /// Whether its consumer has not pulled for a moment.
+        /// Whether its consumer pulled nothing between the last two looks; see ``BodyPace/isResting``.
         var isResting = false
         /// Whether a range request can fetch the rest of the body.
         var canBeResumed = false
@@ -228,8 +229,9 @@ struct HostSlots<Element: Sendable>: Sendable {
         return true
     }
 
-    /// Closes connections, as many as requests wait: of bodies that nothing wants, of lower classes, of consumers that
-    /// rest, then of slow ones.
+    /// Closes one connection for each queued request.
+    ///
+    /// Unwanted bodies are closed first, then bodies of lower classes, bodies whose consumers rest, and slow bodies.
     private mutating func closeForQueue(_ actions: inout [Action]) {
         guard let next = nextInQueue else { return }
         let excess = queued - requests.values.count { $0.standing == .closing || $0.standing == .ending }
@@ -242,7 +244,7 @@ struct HostSlots<Element: Sendable>: Sendable {
         }
     }
 
-    /// When the connection of a body is closed for a request of class `demand`, relative to others; `nil` for never.
+    /// The position of a body in the order of closing for a request of class `demand`; `nil` if it must stay open.
     private func order(ofClosing number: Int, for demand: Demand) -> Int? {
         guard let body = requests[number], body.standing == .streaming else { return nil }
         if body.demand == nil { return 0 }

@@ -3,15 +3,15 @@ import NIOSSL
 import Primitives
 import Reprise
 
-/// Certificates that are trusted besides the system's: a file in PEM form, or a directory of such files.
+/// A PEM file, or a directory of PEM files, with certificates to trust in addition to the system's.
 package struct TrustedFile: Sendable, Hashable {
     private let path: String
-    /// The setting or variable that names it, for messages.
+    /// The setting or variable that names the path, for error messages.
     private let source: String
 
     package init(_ path: String, source: String) { (self.path, self.source) = (path, source) }
 
-    /// Those that the variables of OpenSSL name, as curl reads them.
+    /// The files and directories in `SSL_CERT_FILE` and `SSL_CERT_DIR`, read as curl reads them.
     package static func named(in environment: [String: String]) -> [TrustedFile] {
         let file = environment["SSL_CERT_FILE"].map { [TrustedFile($0, source: "SSL_CERT_FILE")] } ?? []
         let directories = (environment["SSL_CERT_DIR"] ?? "").split(separator: ":").map {
@@ -20,7 +20,9 @@ package struct TrustedFile: Sendable, Hashable {
         return (file + directories).filter { !$0.path.isEmpty }
     }
 
-    /// Throws a reason for people.
+    /// Loads the certificates.
+    ///
+    /// Throws ``RepriseError`` with code `originNotTrusted` if the path is missing or unreadable.
     func certificates() throws(RepriseError) -> [NIOSSLCertificate] {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
@@ -28,7 +30,7 @@ package struct TrustedFile: Sendable, Hashable {
         }
         do {
             guard isDirectory.boolValue else { return try NIOSSLCertificate.fromPEMFile(path) }
-            // Directories of OpenSSL have links besides the files, and other files.
+            // OpenSSL directories also contain symbolic links to the certificates, and unrelated files.
             let names = try FileManager.default.contentsOfDirectory(atPath: path)
             let files = Set(names.map { URL(fileURLWithPath: path + "/" + $0).resolvingSymlinksInPath().path })
             return files.sorted().flatMap { (try? NIOSSLCertificate.fromPEMFile($0)) ?? [] }
@@ -46,7 +48,7 @@ package struct TrustedFile: Sendable, Hashable {
 final class TrustStore: Sendable {
     private struct Key: Hashable {
         let files: [TrustedFile]
-        /// Whether NIOSSL compares names.
+        /// Whether NIOSSL verifies the host name.
         let comparesName: Bool
     }
 

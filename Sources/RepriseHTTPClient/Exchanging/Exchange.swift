@@ -11,7 +11,7 @@ final class Exchange: Sendable {
         let body: ResponseBody
     }
 
-    /// How long the origin may be silent.
+    /// Timeouts for one request while the origin sends nothing.
     struct Patience: Sendable {
         private let request: OriginRequest
         private let patience: OriginPatience
@@ -20,10 +20,10 @@ final class Exchange: Sendable {
             (self.request, self.patience) = (request, patience)
         }
 
-        /// Until the head.
+        /// Maximum time from the request to the response head.
         var untilHead: TimeAmount { TimeAmount(patience.untilHead(of: request)) }
 
-        /// Between two pieces of the body behind `head`.
+        /// Maximum time between two pieces of the body that follows `head`.
         func withinBody(_ head: HTTPResponse) -> TimeAmount { TimeAmount(patience.withinBody(of: request, head)) }
     }
 

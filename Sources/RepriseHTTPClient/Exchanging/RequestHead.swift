@@ -3,10 +3,10 @@ import HTTPTypes
 import NIOCore
 import Reprise
 
-/// A request head as it is sent; RFC 9112 §3.
+/// A request head in its wire format; RFC 9112 §3.
 struct RequestHead: Sendable {
     let method: HTTPRequest.Method
-    /// The head with its empty line.
+    /// The encoded head, including the terminating empty line.
     let bytes: ByteBuffer
 
     /// End-to-end fields that this client writes itself, or that announce a body.

@@ -6,7 +6,7 @@ import Reprise
 
 /// Last handler of a connection: one exchange at a time, from the request to the end of the body.
 ///
-/// Writes heads as bytes, and reads with ``ResponseReader``.
+/// Writes encoded request heads, and parses responses with ``ResponseReader``.
 ///
 /// The results of one read are collected in `burst` and published when the read is complete. That costs one lock and
 /// one wake-up per read, and a connection is back in the pool before its consumer learns that the body has ended.
@@ -40,9 +40,9 @@ final class ResponseHandler: ChannelInboundHandler {
     private let gate: SocketGate
     private var state: State
     private var reader = ResponseReader()
-    /// Whether the origin has sent anything since the last request.
+    /// Whether the origin has sent any byte since the last request.
     ///
-    /// Whether that may be sent again depends on it.
+    /// If not, the request may be sent again.
     private var hasSeenBytes = false
     private var burst = Burst()
     private var failure: (any Error)?
@@ -263,7 +263,7 @@ final class ResponseHandler: ChannelInboundHandler {
             stream.slot.release(stream.connection)
         } else {
             state = .closed
-            // Before another connection is opened in its place.
+            // Close this connection before releasing the slot, or the pool would exceed its limit.
             gate.close()
             stream.slot.release(nil)
         }

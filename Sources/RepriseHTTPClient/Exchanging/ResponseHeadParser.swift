@@ -1,10 +1,10 @@
 import HTTPTypes
 import NIOCore
 
-/// The head of a response, line by line; RFC 9112 §4, §5 and §6.3.
+/// Parses the head of a response line by line; RFC 9112 §4, §5 and §6.3.
 ///
-/// Lines that are no fields are dropped. Of the fields for the length of the body only the one that counts is kept, in
-/// its plain form.
+/// Drops lines that are not valid fields. Replaces `Content-Length` and `Transfer-Encoding` with a single normalized
+/// field that determines the length of the body.
 struct ResponseHeadParser {
     struct Head {
         let response: HTTPResponse
@@ -21,20 +21,20 @@ struct ResponseHeadParser {
     /// Maximum number of fields.
     private static let mostFields = 4_096
 
-    /// The number of the last line.
+    /// The number of the last parsed line, from 1.
     private(set) var number = 0
-    /// The first thing that RFC 9112 does not allow, in words; `nil` if there is none.
+    /// A description of the first violation of RFC 9112; `nil` if there is none.
     private(set) var oddity: String?
     private var status: HTTPResponse.Status?
     private var isHTTP11 = false
     private var fields = HTTPFields()
-    /// Values of Content-Length and Transfer-Encoding.
+    /// Lines with Content-Length, and lines with Transfer-Encoding.
     private var lengths: [Line] = []
     private var codings: [Line] = []
-    /// The last field line, which the next line may continue; its name is `nil` if it is dropped.
+    /// The last field line, which the next line may continue; its name is `nil` if the line will be dropped.
     private var last: Line?
 
-    /// Takes a line without its line feed; whether it ends the head.
+    /// Parses a line without its line feed, and returns whether it ends the head.
     mutating func take(_ line: ByteBufferView) throws(MalformedResponse) -> Bool {
         try check(beginning: line)
         number += 1
@@ -60,7 +60,7 @@ struct ResponseHeadParser {
         return false
     }
 
-    /// Refuses the beginning of a line that will not become a status line, without waiting for its end.
+    /// Throws if a partial first line cannot become a status line, without waiting for the rest of it.
     func check(beginning line: ByteBufferView) throws(MalformedResponse) {
         guard status == nil, !line.allSatisfy({ $0 == UInt8(ascii: "\r") }) else { return }
         let text = String(decoding: line.prefix(4), as: UTF8.self).uppercased()
@@ -69,7 +69,7 @@ struct ResponseHeadParser {
         }
     }
 
-    /// The head of the response to a request with `method`.
+    /// Returns the parsed head of the response to a request with `method`.
     mutating func finish(_ method: HTTPRequest.Method) throws(MalformedResponse) -> Head {
         guard let status else { throw malformed("is not the status line of HTTP") }
         let length = try length()
@@ -95,7 +95,9 @@ struct ResponseHeadParser {
 
     // MARK: Lines
 
-    /// `HTTP/1.1 200 OK`; another version counts as 1.0, and so does `ICY`, which SHOUTcast servers write.
+    /// Parses a status line such as `HTTP/1.1 200 OK`.
+    ///
+    /// Any other version counts as HTTP/1.0, and so does the `ICY` of SHOUTcast servers.
     private mutating func takeStatus(_ line: ByteBufferView) throws(MalformedResponse) {
         let protocolName = line.prefix { !$0.isBlank }
         let name = String(decoding: protocolName, as: UTF8.self)
@@ -105,7 +107,7 @@ struct ResponseHeadParser {
         let rest = line[protocolName.endIndex...].trimmingBlanks
         let digits = rest.prefix { (0x30...0x39).contains($0) }
         guard digits.count == 3, let code = Int(String(decoding: digits, as: UTF8.self)), code >= 100, code != 101
-        else { throw malformed("has no status that was asked for") }
+        else { throw malformed("has an unexpected status code") }
         let reason = rest[digits.endIndex...]
         isHTTP11 = name == "HTTP/1.1"
         let isExact =
@@ -150,7 +152,7 @@ struct ResponseHeadParser {
 
     // MARK: The length of the body
 
-    /// Whether the last transfer coding is chunked; `identity` is none.
+    /// Whether the body is chunked; ignores `identity`, and throws for any other transfer coding.
     private mutating func isChunked() throws(MalformedResponse) -> Bool {
         var count = 0
         for line in codings {
@@ -168,7 +170,7 @@ struct ResponseHeadParser {
         return count > 0
     }
 
-    /// The declared length; `nil` if there is none, or one that no body can have.
+    /// The declared length; `nil` if it is missing, -1, or above 2^53.
     private mutating func length() throws(MalformedResponse) -> Int64? {
         var (length, hasLength): (Int64?, Bool) = (nil, false)
         for line in lengths {
@@ -188,7 +190,7 @@ struct ResponseHeadParser {
         return length
     }
 
-    /// The number in `element`; `nil` for -1 and for what is above 2^53, by which endless bodies are declared.
+    /// The number in `element`; `nil` for -1 and for numbers above 2^53, which servers send for endless bodies.
     private mutating func value(of element: String, _ line: Int) throws(MalformedResponse) -> Int64? {
         let digits = element.utf8.dropFirst(element.hasPrefix("+") ? 1 : 0).prefix { (0x30...0x39).contains($0) }
         let rest = element.utf8[digits.endIndex...]

@@ -3,18 +3,18 @@ package import NIOCore
 
 /// A response that cannot be read as HTTP/1.1.
 package struct MalformedResponse: Error, CustomStringConvertible {
-    /// The line of the head, from 1; `nil` for a fault in the body.
+    /// The line number in the head, from 1; `nil` for an error in the body.
     package let line: Int?
     let reason: String
 
     package var description: String { line.map { "Line \($0) of its head \(reason)." } ?? "Its body \(reason)." }
 }
 
-/// Reads the responses on one connection: interim heads, a head, the pieces of a body, its end; RFC 9112.
+/// Parses the responses on one connection into interim heads, a head, the pieces of a body, and its end; RFC 9112.
 ///
-/// Accepts what curl, ffmpeg, mpv and nginx accept. After a response that RFC 9112 does not allow,
-/// ``leavesConnectionUsable`` is false: another recipient may see its end elsewhere, so nothing behind it may be taken
-/// for the next response. Contradictory lengths are refused.
+/// Accepts the same malformed responses as curl, ffmpeg, mpv and nginx. After a response that violates RFC 9112,
+/// ``leavesConnectionUsable`` is false. Another recipient may disagree about the end of that response, so the bytes
+/// after it must not be parsed as the next response. Contradictory lengths are refused.
 package struct ResponseReader {
     package enum Part: Equatable {
         case interim(HTTPResponse)
@@ -27,28 +27,28 @@ package struct ResponseReader {
         /// No response is expected.
         case idle
         case head
-        /// So many bytes of the body are missing.
+        /// Waiting for this many bytes of the body.
         case counted(Int64)
         case chunkSize
-        /// So many bytes of the chunk are missing.
+        /// Waiting for this many bytes of the chunk.
         case chunk(Int64)
         /// The line break after the data of a chunk.
         case chunkEnd
-        /// Trailer fields, which are not used.
+        /// Trailer fields, which are ignored.
         case trailer
         case untilClose
     }
 
     /// Maximum size of a head, and of a trailer, in bytes.
     static let maximumHead = 262_144
-    /// Maximum length of the line with the size of a chunk, in bytes.
+    /// Maximum length of a chunk-size line, in bytes.
     private static let maximumChunkLine = 16_384
-    /// Most empty lines before the size of a chunk.
+    /// Maximum number of empty lines before a chunk-size line.
     private static let mostEmptyLines = 16
 
     private var state = State.idle
     private var buffer = ByteBuffer()
-    /// Number of bytes of the buffer that contain no line feed.
+    /// Number of bytes at the start of the buffer that have been searched and contain no line feed.
     private var searched = 0
     /// Number of bytes in the lines of the head or trailer so far.
     private var lineBytes = 0
@@ -62,16 +62,17 @@ package struct ResponseReader {
 
     package init() {}
 
-    /// The first thing in the current response that RFC 9112 does not allow, in words; `nil` if there is none.
+    /// A description of the first RFC 9112 violation in the current response; `nil` if there is none.
     package private(set) var oddity: String?
 
-    /// Whether another request may follow: the response was exactly as RFC 9112 says, nothing came behind it, and the
-    /// origin keeps the connection open.
+    /// Whether the connection can be reused for another request.
+    ///
+    /// It can if the response conforms to RFC 9112, no bytes follow it, and the origin keeps the connection open.
     package var leavesConnectionUsable: Bool {
         keepsConnection && framing != .untilClose && oddity == nil && buffer.readableBytes == 0
     }
 
-    /// Expects the response to a request with `method`.
+    /// Starts parsing the response to a request with `method`.
     package mutating func begin(_ method: HTTPRequest.Method) {
         self = ResponseReader()
         self.method = method
@@ -117,9 +118,9 @@ package struct ResponseReader {
         }
     }
 
-    /// The connection has ended; whether that is the end of the body.
+    /// Notes the end of the connection, and returns whether it completes the body.
     ///
-    /// A chunked body is complete with its last chunk; RFC 9112 §8.
+    /// A chunked body is complete after its last chunk, even without a trailer; RFC 9112 §8.
     package mutating func finish() -> Bool {
         switch state {
         case .untilClose, .trailer:
@@ -158,7 +159,7 @@ package struct ResponseReader {
     private mutating func takePiece(atMost count: Int64) -> ByteBuffer? {
         guard buffer.readableBytes > 0 else { return nil }
         let piece = buffer.readSlice(length: Int(min(count, Int64(buffer.readableBytes))))
-        // The piece is then the only owner of its bytes.
+        // Drop our reference, so that the piece uniquely owns its bytes.
         if buffer.readableBytes == 0 { buffer = ByteBuffer() }
         return piece
     }
@@ -195,7 +196,7 @@ package struct ResponseReader {
         return line
     }
 
-    /// Reads the size and what may follow it: blanks, and extensions behind a semicolon.
+    /// Parses the size of a chunk, ignoring blanks around it and extensions after a semicolon.
     private mutating func takeChunkSize(_ line: ByteBufferView) throws(MalformedResponse) {
         lineBytes = 0
         let line = strippingReturn(line)
@@ -218,7 +219,7 @@ package struct ResponseReader {
         state = size == 0 ? .trailer : .chunk(size)
     }
 
-    /// `false` until the line break has arrived.
+    /// Consumes the line break after a chunk; returns `false` until it has arrived.
     private mutating func takeChunkEnd() throws(MalformedResponse) -> Bool {
         let bytes = buffer.readableBytesView.prefix(2)
         let expected: [UInt8] = bytes.first == UInt8(ascii: "\n") ? [0x0A] : [0x0D, 0x0A]
@@ -244,7 +245,7 @@ extension UInt8 {
 }
 
 extension BidirectionalCollection<UInt8> {
-    /// Without spaces and tabs at both ends.
+    /// The bytes without leading and trailing spaces and tabs.
     var trimmingBlanks: SubSequence {
         let rest = drop { $0.isBlank }
         return rest[..<(rest.lastIndex { !$0.isBlank }.map(rest.index(after:)) ?? rest.startIndex)]
@@ -252,6 +253,6 @@ extension BidirectionalCollection<UInt8> {
 }
 
 extension UInt8 {
-    /// Whether it is a space or a tab.
+    /// Whether the byte is a space or a tab.
     var isBlank: Bool { self == 0x20 || self == 0x09 }
 }

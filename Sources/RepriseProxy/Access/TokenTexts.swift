@@ -1,6 +1,6 @@
 import Foundation
 
-/// The texts of a server's tokens, which never reach an origin or a log.
+/// The tokens of a server, which must never reach an origin or a log.
 ///
 /// A token is found where it is a word: between other characters than the letters, digits and `-._~` that tokens are
 /// made of. Words are looked up by their hash, in a time that does not tell how much of one is right.

@@ -7,11 +7,11 @@ import Reprise
 /// The answer to a GET or HEAD with a text in place of the body: the body is gathered, edited, and judged as a
 /// representation of its own.
 ///
-/// Looking at a body costs no request: its bytes stay in the read that brought them.
+/// Inspecting a body needs no extra request, because the read can return the inspected bytes again.
 struct EditedAnswer {
     /// Number of bytes after which a body that the editor cannot judge is left alone.
     private static let beginning = 4096
-    /// Number of bytes of a large body that are edited at once.
+    /// Maximum number of bytes of a large body to edit at once.
     private static let pieceSize = 256 << 10
 
     let context: AnswerContext
@@ -53,7 +53,7 @@ struct EditedAnswer {
         }
     }
 
-    /// As ``send(_:)`` of a body that is too large for that: sends the text as the body arrives, without a length.
+    /// Edits and sends a body that is too large for ``send(_:)`` while it arrives, without a length.
     func stream(_ read: MediaRead) async throws -> Bool? {
         let outcome = context.outcome(of: read)
         guard let pieces = try await pieceEditor(of: read, outcome) else { return nil }
@@ -74,7 +74,7 @@ struct EditedAnswer {
         return response.framing.keepsAlive
     }
 
-    /// Whether a body that is too large for ``send(_:)`` is edited as it arrives; `read` still delivers every byte.
+    /// Whether a body that is too large for ``send(_:)`` can be edited while it arrives; `read` keeps every byte.
     func isStreamed(_ read: MediaRead) async throws -> Bool {
         try await pieceEditor(of: read, context.outcome(of: read)) != nil
     }
@@ -107,7 +107,7 @@ struct EditedAnswer {
         }
     }
 
-    /// The first bytes of `read`, which still delivers them.
+    /// Returns the first bytes of `read` and puts them back.
     private func beginning(of read: MediaRead) async throws -> [UInt8] {
         if let known = read.returnedBytes, known.count >= Self.beginning { return Array(known.prefix(Self.beginning)) }
         var (taken, beginning): ([[UInt8]], [UInt8]) = ([], [])
@@ -119,7 +119,7 @@ struct EditedAnswer {
         return beginning
     }
 
-    /// The origin's cookies that the client gets with the text.
+    /// The origin's cookies to send to the client with the edited text.
     private func cookies(of read: MediaRead, outcome: CacheOutcome) -> [HTTPField] {
         context.takeCookies(of: read.information)
         return outcome.isOwnAnswer

@@ -116,7 +116,7 @@ struct ErrorAnswer {
 }
 
 extension OriginRefusal {
-    /// Whether the origin takes no other log-in than Digest (RFC 7616).
+    /// Whether Digest (RFC 7616) is the only authentication scheme that the origin accepts.
     fileprivate var wantsDigest: Bool {
         let challenges = head.headerFields[values: .wwwAuthenticate]
         return head.status == .unauthorized && !challenges.isEmpty

@@ -100,7 +100,7 @@ struct MediaAnswer {
     // MARK: - One range
 
     private func sendOne(_ read: MediaRead, isPartial: Bool) async throws -> Bool {
-        // A 206 to `bytes=0-` would promise players that they can seek.
+        // Don't answer `bytes=0-` with 206: it would tell players that they can seek.
         let isPartial = isPartial && !(read.isWhole && !read.information.servesRanges)
         guard read.passedThrough == nil, isPartial, read.information.completeLength == nil else {
             return try await stream(read, isPartial: isPartial)

@@ -22,9 +22,9 @@ enum Audience: Equatable, Sendable {
 
     /// Writes the lines that prevent a browser from running the answer and from giving it to other pages.
     ///
-    /// `fields` are those of the answer. A player gets the origin's own Content-Security-Policy, if there is one, and
-    /// the proxy's besides it only for documents that may have scripts: an old browser, which does not say what it is,
-    /// obeys both.
+    /// `fields` are the fields of the answer. If the origin sends a Content-Security-Policy, players get it, and the
+    /// proxy's own policy is added only for documents that may contain scripts. An old browser that looks like a player
+    /// then enforces both policies.
     func writeGuards(beside fields: HTTPFields, to buffer: inout ByteBuffer) {
         // They would be stored there as the origin's.
         if self == .edge { return }
@@ -59,7 +59,7 @@ enum Audience: Equatable, Sendable {
 }
 
 extension MediaType {
-    /// Whether a browser may run scripts of a document of this type: HTML and XML, which includes SVG.
+    /// Whether a browser may run scripts in a document of this type: HTML, or XML including SVG.
     fileprivate var mayHaveScripts: Bool { isHTML || essence.hasSuffix("/xml") || essence.hasSuffix("+xml") }
 
     /// Whether a browser creates its own document around content of this type: audio, images, and video.

@@ -5,7 +5,7 @@ import HTTPTypes
 /// Browsers say where a request comes from (Fetch Metadata, W3C) or at least which page sends it (`Origin`, Fetch
 /// standard). Programs are not affected (``ClientHead/isFromBrowser``).
 struct BrowserRules: Sendable {
-    /// Origins of pages that may read, in lower case.
+    /// Origins of pages that may read responses, in lower case.
     let allowedPages: Set<String>
     /// Whether each page may read, because it knows an address that was made for it: receivers of casts are pages.
     var allowsAnyPage = false
@@ -61,7 +61,7 @@ struct BrowserRules: Sendable {
         return page
     }
 
-    /// The origin of the page that sends the request, as it spells it, if that page may read.
+    /// The `Origin` of the request with its case preserved; `nil` if that page may not read responses.
     private func allowedOrigin(_ head: ClientHead) -> String? {
         guard !allowedPages.isEmpty, let origin = head.value("origin") else { return nil }
         return allowedPages.contains(origin.lowercased()) ? origin : nil

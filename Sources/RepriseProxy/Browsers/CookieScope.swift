@@ -17,7 +17,7 @@ struct CookieScope {
         folder = end == path.startIndex ? "/" : String(path[..<end])
     }
 
-    /// A `Set-Cookie` value that arrived `age` seconds ago; `nil` if the cookie is over by its `Max-Age`.
+    /// Reduces the `Max-Age` of a `Set-Cookie` value by `age` seconds; `nil` if the cookie has expired.
     static func remaining(_ value: String, after age: Int64) -> String? {
         var parts = value.split(separator: ";", omittingEmptySubsequences: false)
         for (index, part) in parts.enumerated().dropFirst() {

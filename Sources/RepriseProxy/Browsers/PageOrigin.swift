@@ -1,13 +1,14 @@
 /// The origin of a page as browsers send it in `Origin`, in lower case.
 ///
-/// It has the scheme, the host, and the port unless that is the scheme's default (RFC 6454 §6.2). Pages of apps and
-/// extensions have schemes of their own.
+/// Consists of the scheme, the host, and the port unless it is the scheme's default (RFC 6454 §6.2). Apps and browser
+/// extensions use their own schemes.
 package struct PageOrigin: Sendable, Hashable {
     /// For example `http://localhost:8000`.
     package let text: String
 
-    /// Parses an origin: a scheme such as `https` or `capacitor`, a host, optionally a port; `nil` for anything else,
-    /// including `null` and `*`.
+    /// Parses an origin with a scheme such as `https` or `capacitor`, a host, and an optional port.
+    ///
+    /// `nil` for anything else, including `null` and `*`.
     package init?(_ text: String) {
         let text = text.lowercased()
         guard let parts = Self.split(text), parts.rest.isEmpty || parts.rest == "/" else { return nil }
@@ -45,12 +46,12 @@ package struct PageOrigin: Sendable, Hashable {
     }
 
     private static let defaultPorts: [String: UInt16] = ["http": 80, "https": 443]
-    /// Schemes whose URLs are no pages, or belong to a page of another scheme.
+    /// Schemes that are not for pages, or whose origin is determined by another URL.
     private static let otherSchemes: Set<Substring> = [
         "about", "blob", "data", "file", "ftp", "javascript", "ws", "wss",
     ]
 
-    /// RFC 3986 §3.1: a letter, then letters, digits, `+`, `-` and `.`.
+    /// Whether `text` is an allowed scheme: a letter, then letters, digits, `+`, `-` and `.` (RFC 3986 §3.1).
     private static func isScheme(_ text: Substring) -> Bool {
         guard let first = text.utf8.first, isLetter(first), !otherSchemes.contains(text) else { return false }
         return text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || [0x2B, 0x2D, 0x2E].contains($0) }

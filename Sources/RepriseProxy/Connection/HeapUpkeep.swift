@@ -19,15 +19,15 @@ final class HeapUpkeep: Sendable {
     struct Rules: Sendable {
         /// Shortest time between two looks.
         ///
-        /// A crowd of refused clients leaves hundreds of megabytes within seconds.
+        /// Short, because many refused clients can free a lot of memory within seconds.
         static let interval = Duration.seconds(1)
         /// Fewer free bytes than this are kept.
         static let worthwhile = 16 << 20
 
         private var lastLook: Duration?
-        /// Resident memory beside the heap's used bytes after the last trim.
+        /// Resident memory minus the heap's used bytes after the last trim, in bytes.
         ///
-        /// The C library counts trimmed bytes as free.
+        /// Needed because the C library still counts trimmed bytes as free.
         private var rest = 0
 
         /// Whether it is time for a look; if so, it counts as done.
@@ -37,17 +37,17 @@ final class HeapUpkeep: Sendable {
             return true
         }
 
-        /// Whether enough is free, compared with what is in use and with what the last trim left.
+        /// Whether there are enough free bytes, compared with the used bytes and with the state after the last trim.
         func mustTrim(_ sight: Sight) -> Bool {
             sight.unused >= Self.worthwhile && sight.unused >= sight.used / 2
                 && sight.resident - sight.used >= rest + Self.worthwhile
         }
 
-        /// Notes what is left after a trim.
+        /// Records the state after a trim.
         mutating func trimmed(_ sight: Sight) { rest = sight.resident - sight.used }
     }
 
-    /// Time between the last connection's end and the last look.
+    /// Delay between the end of the last connection and the final look at the heap.
     static let patience = Duration.seconds(10)
 
     private let clock: CacheClock

@@ -12,9 +12,9 @@ enum SocketOptions {
     /// Seconds of silence after which the kernel probes the client, seconds between probes, and their number.
     private static let keepAlive = (idle: 60, interval: 15, count: 4)
 
-    /// The sizes of the buffer that each connection keeps for its next read, in bytes.
+    /// Allocates the buffer that each connection keeps for its next read; sizes in bytes.
     ///
-    /// NIO's own maximum of 64 KiB would be 640 MB with 10,000 clients. Requests are short.
+    /// Requests are short, and NIO's own maximum of 64 KiB would take 640 MB for 10,000 clients.
     static let receiveAllocator = AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 2048, maximum: 8192)
 
     /// Sets the options of a client's connection; must be called on its loop.

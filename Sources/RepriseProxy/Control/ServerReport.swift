@@ -10,7 +10,9 @@ package struct ServerReport: Codable, Sendable {
     package let address: String?
     /// Whether requests need a token.
     package let needsToken: Bool?
-    /// The SHA-256 of the tokens, by which commands know addresses with one; only through the control socket.
+    /// SHA-256 digests of the tokens; only through the control socket.
+    ///
+    /// Commands use them to recognize addresses that contain a token.
     private let tokens: [String]?
     /// The names of the operations and other commands that it knows.
     package let operations: [String]
@@ -25,7 +27,7 @@ package struct ServerReport: Codable, Sendable {
             + (service.configuration.logLevel == nil ? [] : [LogLevelCommand.name])
     }
 
-    /// Whether requests may show `text` as their token.
+    /// Whether `text` is a valid token of the server.
     package func isToken(_ text: String) -> Bool { tokens?.contains(Self.digest(of: text)) == true }
 
     private static func digest(of text: String) -> String {

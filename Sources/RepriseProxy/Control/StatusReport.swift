@@ -47,11 +47,11 @@ struct StatusReport: Encodable, Sendable {
         let id: String
         let readers, fetches: Int
         let storedBytes: Int64
-        /// Missing while unknown, and of a playlist: that is not the stream.
+        /// Missing while unknown, and for a playlist, whose length is not the stream's.
         let completeLength: Int64?
         /// The stored parts, at most ``StatusReport/mostSpans`` of them: first byte and end.
         ///
-        /// Of more, those with the narrowest holes between them are one; none of a playlist.
+        /// If there are more, parts with the narrowest holes between them are merged. Empty for a playlist.
         let spans: [[Int64]]
     }
 
@@ -79,7 +79,7 @@ struct StatusReport: Encodable, Sendable {
     let store: Store
     /// The busiest first, `other` last.
     let hosts: [Host]
-    /// Why responses of hosts are not stored, and what of them is not as it should be; the oldest first.
+    /// Why responses of hosts are not stored, and other problems with hosts; oldest first.
     let remarks: [HostRemark]
     let connections, answers, listeners: Int
     /// Open connections to origins, and those among them that carry no request; missing if they are not counted.

@@ -2,10 +2,11 @@ import Foundation
 import Primitives
 import Reprise
 
-/// How much is stored of the streams on pages of titles, which is read from their playlists once as long as nothing of
-/// a stream changes.
+/// Caches the stored share of each stream on the pages of titles.
+///
+/// A stream's playlists are read again only after something about the stream has changed.
 final class StreamShares: Sendable {
-    /// What a stream was when it was looked at; all of it together changes with the stored bytes.
+    /// The state of a stream when its playlists were read; differs once the stored bytes change.
     private struct Stamp: Equatable {
         let storedBytes, allocatedBytes: Int64
         let fileCount: Int
@@ -25,12 +26,12 @@ final class StreamShares: Sendable {
     }
 
     private let known = Mutex<[CacheKey: Known]>([:])
-    /// Most titles that are remembered; beyond them all are forgotten.
+    /// Maximum number of remembered titles; if it is exceeded, all are forgotten.
     private let capacity: Int
 
     init(capacity: Int = 4 * TitlePage.largest) { self.capacity = capacity }
 
-    /// Those among `items`, which `read` looks up in the cache if it has to be.
+    /// Returns the streams among `items`, and calls `read` only for items that are new or have changed.
     func streams(
         _ items: [TitlePage.Item], read: ([TitlePage.Item]) async throws -> [CacheKey: StoredStream]
     ) async throws -> [CacheKey: StoredStream] {

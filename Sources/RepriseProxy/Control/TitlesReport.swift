@@ -16,10 +16,11 @@ struct TitlesReport: Encodable, Sendable {
         let isStream: Bool
         let files: Int
         let storedBytes: Int64
-        /// The stored share, from 0 to 1: of a stream that of the variant of which most is stored; missing while
-        /// unknown.
+        /// The stored share, from 0 to 1; missing while unknown.
+        ///
+        /// For a stream, it is the share of the variant with the largest share.
         let storedShare: Double?
-        /// Whether it plays to its end without the origin.
+        /// Whether the title can be played to its end without the origin.
         let isComplete: Bool
         /// Of a file; missing while unknown.
         let completeLength: Int64?
@@ -84,7 +85,7 @@ struct TitlesReport: Encodable, Sendable {
 extension TitlesReport.Item {
     init(_ item: TitlePage.Item, stream: StoredStream?, at now: Double) {
         let title = item.title
-        // A playlist may be all that is stored of a stream.
+        // A title is not marked as a stream if only its playlist is stored.
         let isStream = title.isStream || stream != nil
         let length = isStream ? nil : item.information?.completeLength
         let stored = isStream ? nil : item.stored

@@ -58,7 +58,7 @@ struct KeepingRules: Sendable {
     /// Both have the same credentials.
     func mayShare(_ head: SharedExchange.Head, askedWith sent: HTTPFields, by fields: HTTPFields) -> Bool {
         let response = head.response.headerFields
-        // What is not kept whole reaches all of its readers at the speed of the slowest.
+        // Share only bodies that are kept whole: otherwise, readers that fall behind the fastest one are cut off.
         guard response[.contentLength].flatMap({ Int64($0) }) ?? 0 <= SharedExchange.longestBody else { return false }
         guard let vary = Vary(response),
             vary.names.allSatisfy({ Self.values(sent, of: $0) == Self.values(fields, of: $0) })

@@ -2,8 +2,8 @@ import Reprise
 
 /// The bytes of one body on its way to several readers: which pieces are kept, and whether more may be fetched.
 ///
-/// Kept whole at first, so that readers can still join. Once ``keepOnlyWindow()`` was called, the fastest reader sets
-/// the pace, and one that falls more than ``window`` behind it gets no more.
+/// All pieces are kept at first, so that readers can still join. After ``keepOnlyWindow()``, the fastest reader sets
+/// the pace, and a reader that falls more than ``window`` behind it is cut off.
 struct SharedBody {
     /// What a reader gets next.
     enum Step {
@@ -18,19 +18,19 @@ struct SharedBody {
 
     private struct Piece {
         let bytes: any ByteChunk
-        /// Position of its first byte.
+        /// Offset of the first byte in the body.
         let start: Int
     }
 
     /// The reader that a body begins with.
     static let firstReader = 1
-    /// Number of bytes before and after the place of the fastest reader that are kept, if the body is not kept whole.
+    /// Number of bytes to keep before and after the fastest reader if the body is not kept whole.
     static let window = 1 << 20
 
     private var pieces: [Piece] = []
     /// Number of pieces dropped.
     private var dropped = 0
-    /// Number of bytes that have come.
+    /// Number of bytes received.
     private var length = 0
     /// Number of the next piece, by reader.
     private var positions = [firstReader: 0]
@@ -81,7 +81,7 @@ struct SharedBody {
 
     mutating func end() { hasEnded = true }
 
-    /// Keeps no more than a window from now on; no reader can join any more.
+    /// Keeps only a window from now on; readers can no longer join.
     mutating func keepOnlyWindow() {
         isKeptWhole = false
         dropPassed()
@@ -90,7 +90,7 @@ struct SharedBody {
     /// Whether another piece may be fetched.
     var hasRoom: Bool { isKeptWhole || length - fastest.start < Self.window }
 
-    /// The place of the fastest reader.
+    /// The fastest reader's next piece, and the offset of that piece in the body.
     private var fastest: (position: Int, start: Int) {
         let position = max(positions.values.max() ?? 0, dropped)
         return (position, start(of: position))

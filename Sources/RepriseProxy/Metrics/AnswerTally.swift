@@ -63,7 +63,7 @@ struct AnswerTally: Sendable, Equatable {
     private var fromOrigin = LatencyHistogram()
     /// What was answered to the holders of each token that has a name.
     private(set) var tokens: [String: TokenTally] = [:]
-    /// Bytes of media in the answers, by their source.
+    /// Media bytes sent to clients, by source.
     private(set) var served = SourceBytes()
     /// Hits that are being sent.
     var hitsUnderWay: Int64 = 0

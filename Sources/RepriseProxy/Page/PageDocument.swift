@@ -8,7 +8,7 @@ struct PageDocument: Sendable {
     let titles: TitlesReport?
     /// Names of the operations that the server knows.
     let operations: [String]
-    /// Where the browser has reached it, with the token, and without a slash at its end.
+    /// The server's address as the browser sees it, with the token and without a trailing slash.
     let address: String
 
     /// The whole document.
@@ -89,7 +89,7 @@ struct PageDocument: Sendable {
         page.element("\">", mood, "</p></header>")
     }
 
-    /// What a player needs to know.
+    /// Writes the address to enter in a player.
     private func writeAddress(to page: inout Markup) {
         page.tags(
             """

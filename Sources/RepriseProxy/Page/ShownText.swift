@@ -47,7 +47,7 @@ enum ShownText {
         String(String.UnicodeScalarView(text.unicodeScalars.filter { !$0.isDirectionalFormatting }))
     }
 
-    /// What the bar of a stream shows, in words.
+    /// The text equivalent of a stream's bar.
     static func stream(_ stored: Int64, files: Int, share: Double?, isComplete: Bool) -> String {
         let amount = "\(ByteText.decimal(stored)) in \(count(files, "file"))"
         if isComplete { return "\(amount), plays without a network" }

@@ -45,7 +45,7 @@ package struct ClientHead: Sendable {
     var tellsPlayback = true
     /// Whether another device sent it, from which the origin and the cache take nothing but the wish for a file.
     var isFromDevice = false
-    /// Whether it came over TLS.
+    /// Whether the request arrived over TLS.
     var isEncrypted = false
     /// Whether the connection ends with the answer, whatever the client wants.
     var endsConnection = false
@@ -127,14 +127,14 @@ package struct ClientHead: Sendable {
         }
     }
 
-    /// What of a browser the fields show.
+    /// Signs of a browser in the request fields.
     private struct BrowserSigns: OptionSet {
         let rawValue: UInt8
-        /// Fetch metadata (W3C) or a service worker's field, which programs do not send.
+        /// Fetch Metadata (W3C) or a service worker's field; programs don't send them.
         static let metadata = BrowserSigns(rawValue: 1)
-        /// `Origin`, which names the page that sends the request.
+        /// `Origin`, which names the requesting page.
         static let origin = BrowserSigns(rawValue: 2)
-        /// The word with which every browser's User-Agent begins, and that of many programs.
+        /// A `User-Agent` that begins with `Mozilla/`, as those of all browsers and of many programs do.
         static let name = BrowserSigns(rawValue: 4)
     }
 
@@ -161,15 +161,15 @@ package struct ClientHead: Sendable {
         }
     }
 
-    /// Whether a browser may have sent this: it shows any sign of one.
+    /// Whether a browser may have sent the request, judged by any sign of a browser.
     var mayBeFromBrowser: Bool { !browserSigns.isEmpty }
 
-    /// Whether a browser sent this.
+    /// Whether a browser sent the request.
     ///
-    /// Browsers send fetch metadata to addresses that they trust: encrypted ones, and those of this machine. There a
-    /// GET or HEAD without them is a program's, whatever it calls itself and whichever page it names. Elsewhere the
-    /// name in User-Agent decides. Other methods with `Origin` count as a browser's: those from before 2023 send no
-    /// metadata.
+    /// Browsers send Fetch Metadata to addresses that they trust: TLS, and loopback. At such an address, a GET or HEAD
+    /// without it is from a program, whatever its `User-Agent` and `Origin` are. At other addresses, `User-Agent`
+    /// decides. Other methods with `Origin` always count as a browser's, because browsers from before 2023 may not send
+    /// Fetch Metadata.
     var isFromBrowser: Bool {
         let signs = browserSigns
         if signs.contains(.metadata) { return true }
@@ -177,7 +177,7 @@ package struct ClientHead: Sendable {
         return signs.contains(.name) && !hasTrustedAddress
     }
 
-    /// Whether browsers trust the address that they reach this server by (W3C Secure Contexts §3.1).
+    /// Whether browsers trust the address in the request (W3C Secure Contexts §3.1).
     private var hasTrustedAddress: Bool {
         if isEncrypted { return true }
         guard let name = value("host").flatMap({ HostField($0)?.name }) else { return false }

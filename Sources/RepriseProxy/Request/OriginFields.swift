@@ -7,10 +7,11 @@ extension ClientHead {
     /// Fields of the client's request that are sent to the origin: end-to-end ones, except those that the cache handles
     /// and those that pretend to be another address, client or method.
     ///
-    /// A program's `Referer`, `Origin` and `Cookie` are its user's, as where it asks the origin itself. A browser's are
-    /// not forwarded: its jar holds the cookies of all origins, and of other servers on this machine, as one site's,
-    /// and the page is the proxy's or another site's. Of another device nothing is. Neither is a value with one of the
-    /// server's tokens, whatever the field and its form.
+    /// `Referer`, `Origin` and `Cookie` are forwarded for programs, as if the program sent the request to the origin
+    /// itself. They are not forwarded for browsers. To a browser, all origins behind the proxy are one site, so its
+    /// cookies belong to any of them, or to other servers on this machine. Its page belongs to the proxy or to another
+    /// site. No fields are forwarded for another device. A value that contains one of the server's tokens is never
+    /// forwarded, in whatever field and encoding.
     var originFields: HTTPFields {
         var fields = isFromDevice ? [:] : self.fields.endToEnd.filter { !$0.name.speaksForAnotherHop }
         for name in Self.notForwarded { fields[name] = nil }
@@ -40,7 +41,7 @@ extension ClientHead {
         return authority.lowercased() == host.lowercased()
     }
 
-    /// The URL that an address of this server stands for.
+    /// The origin URL in an address of this server.
     private func urlBehind(_ address: String) -> String? {
         let reference = URIReference(address)
         let target = reference.path + (reference.query.map { "?\($0)" } ?? "")
@@ -48,8 +49,9 @@ extension ClientHead {
         return url.description
     }
 
-    /// Whether these are credentials of the scheme Digest for the target of this request, which is not the origin's: an
-    /// origin that compares them refuses them (RFC 7616 §3.4.6).
+    /// Whether these are Digest credentials for this server's request target.
+    ///
+    /// An origin that compares the target with its own refuses them (RFC 7616 §3.4.6).
     private func isDigestOfOwnTarget(_ credentials: String) -> Bool {
         guard credentials.lowercased().hasPrefix("digest"),
             let start = credentials.firstRange(of: "uri=\"")?.upperBound

@@ -17,7 +17,7 @@ package enum Route: Sendable {
     /// The file at a URL.
     case resource(ResourceURL)
 
-    /// Whether it leads to a file of an origin.
+    /// Whether the route leads to a file of an origin.
     var isOfResource: Bool { if case .resource = self { true } else { false } }
 
     private static let expected =

@@ -2,8 +2,9 @@ package import Reprise
 
 /// Makes the text that is sent in place of a body.
 package protocol BodyEditor: Sendable {
-    /// Length of the largest body that is gathered, in bytes; a larger one is edited in pieces, or sent as the origin
-    /// sent it.
+    /// Maximum length of a body to gather in memory, in bytes.
+    ///
+    /// A larger body is edited piece by piece, or sent unedited.
     var maximumLength: Int { get }
 
     /// Whether ``accepts(_:of:)`` decides, because nothing else tells what the body is.
@@ -24,18 +25,18 @@ package protocol BodyEditor: Sendable {
     /// would be, or `CancellationError`.
     func edit(_ body: GatheredBody) async throws -> [UInt8]?
 
-    /// What edits a body that is too large to be gathered and begins with `beginning`.
+    /// Returns an editor for a body that begins with `beginning` and is too large to gather.
     ///
-    /// `nil` if it is sent as the origin sent it.
+    /// `nil` if the body must be sent unedited.
     func pieceEditor(_ beginning: [UInt8], of body: GatheredBody) -> (any PieceEditor)?
 }
 
 /// Edits a body piece by piece.
 package protocol PieceEditor: Sendable {
-    /// The text in place of the next bytes, as far as they decide it.
+    /// Adds the next bytes of the body, and returns the edited text that is complete so far.
     mutating func edit(_ bytes: [UInt8]) -> [UInt8]
 
-    /// The rest of the text.
+    /// Ends the body, and returns the rest of the edited text.
     mutating func finish() -> [UInt8]
 }
 

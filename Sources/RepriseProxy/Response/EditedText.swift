@@ -25,7 +25,7 @@ struct EditedText {
         self.information = information
     }
 
-    /// The metadata of a text that is sent while it is made: it has neither a tag nor a length.
+    /// The metadata of a text that is sent while it is edited, without a tag and a length.
     static func information(inPlaceOf original: ContentInformation) -> ContentInformation {
         var information = original
         (information.completeLength, information.rangesSupported, information.isMedia) = (nil, false, false)

@@ -95,9 +95,9 @@ final class WeakTable<Key: Hashable & Sendable, Value: AnyObject & Sendable>: Se
 
     subscript(key: Key) -> Value? { state.withLock { $0.entries[key]?.value } }
 
-    /// The object for `key` if `isSame` holds for it, otherwise the one that `make` returns, which takes its place.
+    /// Returns the object for `key` if `isSame` accepts it, and otherwise replaces it with the result of `make`.
     ///
-    /// Both run under the lock, so that callers at the same time get the same object.
+    /// Both closures run under the lock, so that concurrent callers get the same object.
     func value(for key: Key, where isSame: (Value) -> Bool, make: () throws -> Value) rethrows -> Value {
         try state.withLock { state in
             if let value = state.entries[key]?.value, isSame(value) { return value }

@@ -7,10 +7,10 @@ import Reprise
 /// In memory only: a player loads the multivariant playlist first. The oldest go when there are too many. In a cache of
 /// several users, variables that differ count as unknown, because they may be one user's secret.
 final class ImportedVariables: Sendable {
-    /// A list takes the place of an earlier one that is equal.
+    /// A multivariant playlist; replaces an earlier one that is equal.
     fileprivate struct List: Hashable {
         let playlists: Set<String>
-        /// `nil` if the newest variables count, whatever they are.
+        /// The variables, if lists with other variables are kept separately; `nil` if the newest list replaces them.
         let distinct: Variables?
     }
 
@@ -20,20 +20,20 @@ final class ImportedVariables: Sendable {
         let byteCount: Int
     }
 
-    /// What the lists say that name one playlist.
+    /// The lists that name one media playlist.
     fileprivate struct Importer {
-        /// Numbers of the lists, the newest last.
+        /// Numbers of the lists, oldest first.
         var lists: [Int] = []
-        /// Number of lists by their variables.
+        /// Number of lists for each set of variables.
         var counts: [Variables: Int] = [:]
     }
 
     fileprivate struct State {
-        /// By numbers, which ascend.
+        /// Entries by list number; later lists have higher numbers.
         var entries: [Int: Entry] = [:]
         var numbers: [List: Int] = [:]
         var importers: [String: Importer] = [:]
-        /// No list has a smaller number.
+        /// A lower bound for the numbers of all lists.
         var oldest = 0
         var next = 0
         var byteCount = 0
@@ -99,7 +99,7 @@ extension ImportedVariables.State {
         next += 1
     }
 
-    /// Does nothing if the list with this number is gone already.
+    /// Removes the list with this number, if it still exists.
     fileprivate mutating func remove(_ number: Int) {
         guard let entry = entries.removeValue(forKey: number) else { return }
         numbers[entry.list] = nil

@@ -1,11 +1,11 @@
 import Playlists
 import Reprise
 
-/// Writes the links of a simple list or an HLS playlist that exceeds a limit, some lines at a time.
+/// Rewrites the links of an M3U list or HLS playlist that is too large to edit as a whole, a block of lines at a time.
 ///
-/// Only the length of a line is limited. What the list says about its files is not remembered.
+/// Only the length of a line is limited. The list's information about its files is not recorded.
 struct LineEditor: PieceEditor {
-    /// Number of bytes from which on lines are edited at once.
+    /// Number of bytes at which a block of lines is edited.
     private static let blockSize = 64 << 10
 
     private var body: GatheredBody
@@ -14,13 +14,15 @@ struct LineEditor: PieceEditor {
     private let onUneditable: @Sendable (ResourceURL, PlaylistError) -> Void
     /// Variables of the lines read so far.
     private var variables = Variables()
-    /// Bytes behind the last end of a line.
+    /// Bytes of the incomplete last line.
     private var rest: [UInt8] = []
-    /// Whether ``rest`` continues a line that is too long, and is not edited.
+    /// Whether ``rest`` continues a line that is too long to edit.
     private var isInLongLine = false
     private var hasReported = false
 
-    /// Edits `body`, whose bytes come later; `imported` are the variables of the playlist that names it.
+    /// Creates an editor for `body`, whose bytes are passed to ``edit(_:)``.
+    ///
+    /// `imported` has the variables of the multivariant playlist that names it.
     init(
         _ body: GatheredBody, imported: Variables?, limits: PlaylistLimits,
         onUneditable: @escaping @Sendable (ResourceURL, PlaylistError) -> Void
@@ -33,7 +35,7 @@ struct LineEditor: PieceEditor {
     mutating func edit(_ bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         rest += bytes
-        // The block is the lines before `start` that are not written yet.
+        // The block consists of the lines before `start` that have not been edited yet.
         var (block, start) = (0, 0)
         while let end = endOfLine(from: start) {
             if isInLongLine || isTooLong(start..<end) {
@@ -62,15 +64,16 @@ struct LineEditor: PieceEditor {
         return isInLongLine ? rest : edited(rest)
     }
 
-    /// The end of the line that begins at `start`; `nil` if it is not complete.
+    /// The end of the line that begins at `start`; `nil` if the line is incomplete.
     ///
-    /// Lines end with LF, or with CR in a text without LF. The last CR may be the first half of CR LF.
+    /// Lines end with LF, or with CR in a text without LF. A CR at the end of the buffer may be the first half of CR
+    /// LF.
     private func endOfLine(from start: Int) -> Int? {
         if let feed = rest[start...].firstIndex(of: 0x0A) { return feed + 1 }
         return rest[start...].dropLast().firstIndex(of: 0x0D).map { $0 + 1 }
     }
 
-    /// Whether a line with its end, or the beginning of one, exceeds the limit.
+    /// Whether a complete or partial line exceeds the limit, not counting its line break.
     private func isTooLong(_ line: Range<Int>) -> Bool {
         line.count > limits.lineLength
             && rest[line].dropLast(2).count + rest[line].suffix(2).count { $0 != 0x0A && $0 != 0x0D }

@@ -101,7 +101,7 @@ final class ListedFiles: Sendable {
         }
     }
 
-    /// The list with this name; `nil` if it is not remembered.
+    /// The remembered list with this name, if there is one.
     func listing(named name: String) -> Listing? {
         state.withLock { state in state.numbers[name].flatMap { state.listings[$0] } }
     }

@@ -2,7 +2,7 @@
 struct ListedPattern: Sendable, Hashable {
     let prefix: String
     let suffix: String
-    /// Which run of the stream its files are of; see ``StreamRole/run``.
+    /// The run of the stream that the files belong to; see ``StreamRole/run``.
     let run: Int64?
 
     /// `nil` for a template whose host may vary, or in which nothing does.

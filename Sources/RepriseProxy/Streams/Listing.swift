@@ -10,7 +10,7 @@ enum ListedFile: Sendable, Hashable {
     /// A file that grows part by part and is not listed as a segment yet: its bytes are passed on and not stored.
     case growing
 
-    /// Whether it counts whatever other lists say.
+    /// Whether this takes precedence over all other lists.
     var isFirm: Bool {
         switch self {
         case .key: true
@@ -44,19 +44,19 @@ struct Listing: Sendable {
     let sequence: Int64?
     let nextSequence: Int64?
     private let role: StreamRole?
-    /// Whether the segments are told apart by their numbers: those of a live list, also after its end.
+    /// Whether segments are identified by their numbers; true for a live list, even after it has ended.
     let isNumbered: Bool
-    /// What tells files apart that have the same name at different times.
+    /// Distinguishes files that have the same name at different times.
     private struct Identity: Sendable {
-        /// The Media Sequence Number; `nil` for what is no segment, and for a file that the list names twice.
+        /// The Media Sequence Number; `nil` if the file is not a segment, or if the list names it twice.
         var sequence: Int64?
-        /// ``StreamRole/run``.
+        /// The run of the stream; see ``StreamRole/run``.
         var run: Int64?
     }
 
-    /// Identities of files, by the hashes of their URLs; those of other files say nothing.
+    /// Identities of files, by the hashes of their URLs; files without an entry have no identity.
     private var identities: [Int: Identity] = [:]
-    /// When it was noticed that the stream had been started again, in seconds since 1970; `nil` if it was not.
+    /// When a restart of the stream was detected, in seconds since 1970; `nil` if it was not restarted.
     var restart: Int64?
     /// The files, by the hashes of their URLs.
     private(set) var files: [Int: Uses] = [:]
@@ -73,7 +73,7 @@ struct Listing: Sendable {
 
     /// What `playlist` lists, which came from `document` and belongs to `titles`; adds to `urls` what may be stored.
     ///
-    /// `wasLive` says that an earlier version of it was live.
+    /// `wasLive` is true if an earlier version of the playlist was live.
     init(
         _ playlist: Playlist, named name: String, generation: String, document: URIReference,
         in titles: [TitleReference], wasLive: Bool = false, urls: inout [ResourceURL]
@@ -112,7 +112,7 @@ struct Listing: Sendable {
         case .key, .sessionKey: insert(target, for: .key)
         case .segment:
             let url = insert(target, for: .file, as: identity)
-            // A file that it names twice has no number of its own.
+            // A file that the list names twice has no unique number.
             if url == nil, identity.sequence != nil { insert(target, for: .file, as: Identity(run: identity.run)) }
             return url
         case .map, .image, .index, .prefetch: return insert(target, for: .file, as: identity)
@@ -150,7 +150,7 @@ struct Listing: Sendable {
         return files[text.hashValue]?.isDisjoint(with: .ofTitle) == false || patterns.contains { $0.matches(text) }
     }
 
-    /// How the file at `url` is treated that the list has for these uses.
+    /// How to treat the file at `url`, which the list names for these uses.
     func file(_ uses: Uses, at url: String) -> ListedFile? {
         if uses.contains(.key) { return .key }
         if uses.contains(.file) { return role(at: url).map { .stored($0) } }

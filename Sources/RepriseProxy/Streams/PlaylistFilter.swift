@@ -4,9 +4,9 @@ import Reprise
 
 /// Chooses HLS playlists and MPDs, so that every link in them leads back to the proxy.
 ///
-/// A playlist is known by its media type, by its extension, or by its first bytes, whatever its type says; only a file
-/// that is named as media is not looked at. A class, because every request is shown to it: a copy of its parts would
-/// cost more than its decision.
+/// A playlist is recognized by its media type, its extension, or its first bytes, whatever its type is. The first bytes
+/// are not checked if the file has the extension of a media file. A class, because the filter runs for every request,
+/// and copying its properties would cost more than the decision.
 final class PlaylistFilter: BodyFilter {
     /// Called with a playlist that is sent as the origin sent it, because it exceeds a bound or is malformed.
     let onUneditable: @Sendable (ResourceURL, PlaylistError) -> Void

@@ -77,7 +77,7 @@ struct PlaylistRewriter: BodyEditor {
         }
     }
 
-    /// The text of a playlist that exceeds a limit, with its links written line by line.
+    /// Edits the links of a playlist that exceeds a limit line by line.
     private func edited(_ body: GatheredBody, after error: PlaylistError) async throws -> [UInt8] {
         guard PlaylistFormat(of: body.bytes) == .hls else { throw unedited(body, because: error) }
         return await withTaskExecutorPreference(DiskExecutor.playlists) {
@@ -88,7 +88,7 @@ struct PlaylistRewriter: BodyEditor {
 
     private func unedited(_ body: GatheredBody, because error: PlaylistError) -> UneditedBody {
         onUneditable(body.url, error)
-        // What another playlist defines may be different next time.
+        // Don't remember the result if variables are imported, because they may differ next time.
         if error.code.isLimit, known(of: body).imported == nil { exceeding.note(body.information) }
         return UneditedBody(reason: "not edited: \(error.code.rawValue)")
     }

@@ -120,9 +120,10 @@ struct ProxyLinks {
 
     // MARK: - Forms
 
-    /// Whether the link is written with scheme and host: players of DASH resolve a path against different bases,
-    /// interstitials need an absolute URI (rfc8216bis, appendix D.2), and readers of simple lists, such as mpv, take a
-    /// path for a local file.
+    /// Whether the link must be written as an absolute URL, with scheme and host.
+    ///
+    /// DASH players resolve paths against different bases. Interstitials need an absolute URI (rfc8216bis,
+    /// appendix D.2). Readers of M3U lists, such as mpv, treat a path as a local file.
     private func isAbsolute(_ kind: LinkKind) -> Bool {
         switch playlist {
         case .dash: true

@@ -21,7 +21,7 @@ struct StoredTracks {
         var begun: Set<Int> = []
     }
 
-    /// A playlist, and where its links lead.
+    /// A playlist with the targets of its links.
     private struct Listed {
         let list: HLSPlaylist
         let targets: [LinkTarget]
@@ -36,7 +36,7 @@ struct StoredTracks {
     let limits: PlaylistLimits
     var playlists = RememberedPlaylists.shared
 
-    /// Size of playlists in bytes, and number of segments in DASH, whose files are looked up together.
+    /// Size of the playlists, in bytes, and number of DASH segments to look up in one batch.
     private static let (mostBytesTogether, mostSegmentsTogether) = (4 << 20, 20_000)
 
     /// Most segments of a representation that are looked up, hours of film; one with more counts as not stored.
@@ -86,7 +86,7 @@ struct StoredTracks {
                 + "it, its key or its sound, and the origin is not there to be asked.")
     }
 
-    /// The links of interstitials that name what plays without the origin; each file is looked at once.
+    /// The links of interstitials whose assets play without the origin; each file is checked once.
     ///
     /// None to a list of assets: the links in it leave the proxy.
     private func playableAssets(of listed: Listed, in stored: StoredExtents) async throws -> Set<Int> {
@@ -125,7 +125,7 @@ struct StoredTracks {
         guard mpd.root == .presentation, !mpd.isDynamic else { return nil }
         let maps = mpd.paths.map { ($0, mpd.initialization(of: $0, base: document)) }
         let stored = try await StoredExtents(maps.compactMap { $1?.target }, in: files)
-        // Of most representations nothing is stored, as the first file shows.
+        // Check the first file of each representation, because most have no stored bytes.
         let candidates = maps.filter { path, map in map.map { stored.holds($0) } ?? true }.map(\.0)
         var whole: Set<MPD.Path> = []
         try await withSegments(of: candidates, in: mpd, at: document) { path, segments, stored in
@@ -145,7 +145,7 @@ struct StoredTracks {
         return rest.isEmpty ? nil : rest
     }
 
-    /// Calls `body` with the segments of each representation that says where it ends, and their stored bytes.
+    /// Calls `body` with the segments and the stored bytes of each representation that has a known end.
     private func withSegments(
         of paths: [MPD.Path], in mpd: MPD, at document: URIReference,
         _ body: (MPD.Path, [DASHSegment], StoredExtents) -> Void
@@ -153,7 +153,7 @@ struct StoredTracks {
         let lists = paths.compactMap { path in
             (try? mpd.segments(of: path, base: document, limit: Self.mostSegments)).map { (path, $0) }
         }
-        // A look-up is a step, too: what stands for too many is not begun.
+        // Each lookup counts as a step. Fail before the first lookup if there are too many.
         try mpd.budget.spend(steps: lists.reduce(0) { $0 + $1.1.count })
         var (group, count) = ([(MPD.Path, [DASHSegment])](), 0)
         for (index, (path, segments)) in lists.enumerated() {
@@ -209,7 +209,7 @@ struct StoredTracks {
         return Share(stored: count - missing.count, count: count, begun: begun)
     }
 
-    /// The stored HLS playlist at `target`; `nil` if it is not stored as a whole, or is none.
+    /// The stored HLS playlist at `target`; `nil` if the file is incomplete, or not an HLS playlist.
     private func playlist(
         at target: LinkTarget, importing variables: Variables?, in stored: StoredExtents
     ) async throws -> Listed? {
@@ -233,7 +233,7 @@ struct StoredTracks {
         return Listed(list, at: base)
     }
 
-    /// The stored bytes of `resource`; `nil` if they are not those of this generation any more.
+    /// The stored bytes of `resource`; `nil` if they no longer belong to this generation.
     private func text(of resource: MediaResource, generation: String) async throws -> [UInt8]? {
         var directives = CacheControl()
         (directives.onlyIfCached, directives.maxStale) = (true, .any)
@@ -264,16 +264,16 @@ struct StoredTracks {
     }
 }
 
-/// The stored bytes of many files, looked up together.
+/// The stored extents of many files, looked up in one batch.
 private struct StoredExtents {
-    /// How much of what a link names is stored.
+    /// The stored share of a link's extent.
     enum Share {
         case nothing, part, whole
     }
 
     private var files: [LinkTarget: (resource: MediaResource, content: StoredContent)] = [:]
 
-    /// Looks up the files at `targets` in one read of the index, if they are not in memory.
+    /// Looks up the files at `targets`, with a single index read for those not in memory.
     init(_ targets: some Sequence<LinkTarget>, in finder: FileFinder) async throws {
         var resources: [LinkTarget: MediaResource] = [:]
         for target in Set(targets) {
@@ -292,10 +292,10 @@ private struct StoredExtents {
 
     func file(at target: LinkTarget) -> (resource: MediaResource, content: StoredContent)? { files[target] }
 
-    /// Whether all of `segment` is stored, or is in the playlist itself.
+    /// Whether `segment` is completely stored, or embedded in the playlist as a `data:` URL.
     func holds(_ segment: DASHSegment) -> Bool { share(of: segment.extent, at: segment.target) == .whole }
 
-    /// Whether something of `segment` is stored that is not of the initialization `map`.
+    /// Whether any bytes of `segment` outside the initialization `map` are stored.
     func holdsMedia(of segment: DASHSegment, besides map: DASHSegment?) -> Bool {
         guard var stored = files[segment.target]?.content.ranges else { return false }
         if let map, map.target == segment.target, case .range(let range) = map.extent { stored.remove(range) }
@@ -303,7 +303,7 @@ private struct StoredExtents {
         return !stored.isEmpty
     }
 
-    /// How much of `extent` of the file at `target` is stored, or is in the playlist itself.
+    /// The stored share of `extent` in the file at `target`; `data:` URLs count as stored.
     func share(of extent: ByteExtent, at target: LinkTarget) -> Share {
         if target == .leftAlone(.scheme("data")) { return .whole }
         guard let content = files[target]?.content else { return .nothing }

@@ -50,7 +50,7 @@ final class StreamKnowledge: Sendable {
     private static let (mostFiles, mostBytes) = (10_000, 128 << 10)
 
     private let everyone: Part
-    /// The cookies that served playlists set; `nil` in a cache of several users, where they are one user's.
+    /// Cookies set by served playlists; `nil` in a shared cache, where they belong to individual users.
     let cookies: PlaylistCookies?
     private let isShared: Bool
     private let clock: CacheClock
@@ -64,7 +64,7 @@ final class StreamKnowledge: Sendable {
             listed: ListedFiles(), variables: ImportedVariables(isShared: isShared), liveEdge: LiveEdge(clock: clock))
     }
 
-    /// The time, in seconds since 1970.
+    /// The current time, in seconds since 1970.
     var now: Int64 { Int64(clock.now()) }
 
     /// The sender of `head`; `nil` in a cache of one user.

@@ -33,7 +33,7 @@ struct StreamNotes {
         if former?.isSameVersion(as: listing) != true,
             hasRestarted(listing, after: former, information: information)
         {
-            // The same names may stand for other bytes now: those that were stored before are not used unasked.
+            // The same names may refer to different bytes now. Files stored before this time are validated before use.
             let arrival = information.responseTime.map { Int64($0.timeIntervalSince1970) }
             listing.restart = arrival ?? streams.now
         }

@@ -33,7 +33,7 @@ extension Playlist {
 
     /// The role of the playlist in a response with this metadata.
     ///
-    /// One that sets cookies begins a session, which its files need; its origin is asked each time, as for a list of
+    /// A playlist that sets cookies starts a session that its files need. It is validated each time, like a list of
     /// playlists.
     func role(of information: ContentInformation) -> StreamRole {
         guard information.fields[.setCookie] != nil, !role.isLive else { return role }
@@ -52,8 +52,8 @@ extension Playlist {
         }
     }
 
-    /// The Media Sequence Numbers of its segments (rfc8216bis §4.4.3.2), by the places of their links; those of an MPD
-    /// have none.
+    /// The Media Sequence Numbers of the segments (rfc8216bis §4.4.3.2), by the positions of their links; empty for an
+    /// MPD.
     var segmentNumbers: [Range<Int>: Int64] {
         guard case .hls(let list) = self, list.listsSegments else { return [:] }
         let numbers = list.media.segments.map { (list.links[$0.link].place, $0.sequence) }
@@ -83,13 +83,14 @@ extension Playlist {
 }
 
 extension MPD {
-    /// Longest offset of a period that is believed, in seconds.
+    /// Maximum accepted offset of a period, in seconds.
     private static let longestOffset: Double = 1e10
 
-    /// When the run of a live stream began that `link` belongs to, in seconds since 1970: an encoder that is started
-    /// again says so by `@availabilityStartTime`, or by another period (ISO/IEC 23009-1 §5.3.1.2, §5.3.2.1).
+    /// Start time of the live stream run that `link` belongs to, in seconds since 1970.
+    ///
+    /// A restarted encoder changes `@availabilityStartTime`, or adds a period (ISO/IEC 23009-1 §5.3.1.2, §5.3.2.1).
     func run(of link: Link) -> Int64? {
-        // Parts of seconds and time zones are left: it need not be the right time, only another one.
+        // Ignore fractions of seconds and time zones. The value only has to differ between runs.
         guard isDynamic, let start = availabilityStartTime, let date = HTTPDate(iso8601: "\(start.prefix(19))Z")
         else { return nil }
         let offset = link.scope.period.flatMap { periods.indices.contains($0) ? periods[$0].start : nil } ?? 0
@@ -101,6 +102,6 @@ extension HLSPlaylist {
     /// Whether it is a media playlist of HLS.
     var listsSegments: Bool { kind == .media && media.targetDuration != nil }
 
-    /// Whether it is a simple list of stations or films in the same syntax (M3U), which has no target duration.
+    /// Whether this is a plain M3U list of stations or films, which has no target duration.
     var isPlainList: Bool { kind == .untyped || kind == .media && media.targetDuration == nil }
 }

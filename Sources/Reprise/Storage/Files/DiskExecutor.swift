@@ -14,7 +14,7 @@ package final class DiskExecutor: TaskExecutor {
     package static let playlists = DiskExecutor(
         DispatchQueue(label: "reprise.playlists", qos: .userInitiated, attributes: .concurrent),
         width: ProcessInfo.processInfo.activeProcessorCount)
-    /// The same for those that take long, so that the others do not wait for them.
+    /// Like ``playlists``, but for slow playlists, so that they don't delay the others.
     package static let largePlaylists = DiskExecutor(
         DispatchQueue(label: "reprise.largePlaylists", qos: .userInitiated, attributes: .concurrent),
         width: max(1, ProcessInfo.processInfo.activeProcessorCount / 2))

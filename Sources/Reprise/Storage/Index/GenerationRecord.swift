@@ -19,14 +19,16 @@ struct GenerationRecord: Sendable {
     var finalHost: String
     /// The URL that answered, after redirects; `nil` if it is ``url``.
     var finalURL: ResourceURL?
-    /// When the request was sent and the response received, in seconds since 1970 (RFC 9111 §4.2.3); both 0 once the
-    /// response was invalidated (§4.4), and 1 once it is in doubt (``expire()``).
+    /// When the request was sent and the response received, in seconds since 1970 (RFC 9111 §4.2.3).
+    ///
+    /// Both are 0 once the response was invalidated (§4.4), and 1 once it has expired (``expire()``).
     var requestTime: Int64
     var responseTime: Int64
     /// Derives the keys of this generation in an encrypted cache; empty in a plain one.
     var salt: [UInt8] = []
-    /// Whether only the end of the connection ends the body, which has no validator (RFC 9112 §6.3): it may be live as
-    /// well as a file.
+    /// Whether the body is delimited by the end of the connection and has no validator (RFC 9112 §6.3).
+    ///
+    /// It may be a live stream or a file.
     var isUnframed = false
     /// What a playlist says about it; `nil` if none was read that says anything.
     var role: StreamRole?
@@ -35,12 +37,12 @@ struct GenerationRecord: Sendable {
     /// The titles that it is a file of, as far as the reads knew that brought its bytes; recorded apart.
     var claims: [TitleClaim] = []
 
-    /// Whether it must not be used without asking the origin, not even if the origin cannot be reached.
+    /// Whether it must not be used without revalidation, even if the origin cannot be reached.
     var isInvalidated: Bool { responseTime == 0 }
-    /// Whether it must not be used without asking the origin.
+    /// Whether it must be revalidated before use.
     var isExpired: Bool { responseTime <= 1 }
 
-    /// Makes it stale until the origin confirms it.
+    /// Marks it as stale until the origin confirms it.
     mutating func expire() { if !isInvalidated { (requestTime, responseTime) = (1, 1) } }
 
     var isMedia: Bool {
@@ -48,10 +50,10 @@ struct GenerationRecord: Sendable {
         return !url.namesPlaylist && MediaType(fields[.contentType])?.isMedia ?? true
     }
 
-    /// Whether neither a tag nor a date tells its versions apart.
+    /// Whether it has neither an entity tag nor a modification date to distinguish its versions.
     var isUnverifiable: Bool { fields[.eTag] == nil && fields[.lastModified] == nil }
 
-    /// Whether it is part of something live, as far as is known: a playlist says so, or its body has no end yet.
+    /// Whether it is known or assumed to be live: a playlist declares it live, or its body has no known end.
     var isLive: Bool {
         role?.isLive ?? (isMedia && isUnverifiable && (isUnframed || completeLength == nil))
     }

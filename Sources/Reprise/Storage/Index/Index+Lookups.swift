@@ -2,16 +2,16 @@ import Foundation
 import GRDB
 import HTTPSemantics
 
-/// Many keys looked up in one read.
+/// Batch lookups: many keys in one index read.
 extension Index {
-    /// The generations under `keys`, without other variants.
+    /// The generations stored under `keys`, without other variants.
     func generations(of keys: some Collection<CacheKey>) throws(RepriseError) -> [CacheKey: RecordedGeneration] {
         try read { try generations(of: keys, in: $0) }
     }
 
-    /// The generations that requests for `keys` select, in the order of `keys`.
+    /// The generations selected by requests for `keys`, in the order of `keys`.
     ///
-    /// `variant` returns the key that the request at an index selects among variants by these fields.
+    /// `variant` receives the index of a request and the Vary fields, and returns the key of the selected variant.
     func generations(
         for keys: [CacheKey], variant: (Int, Vary) -> CacheKey
     ) throws(RepriseError) -> [RecordedGeneration?] {
@@ -25,7 +25,7 @@ extension Index {
         }
     }
 
-    /// The entries of `keys` and of their variants, most recently used first.
+    /// The entries of `keys` and their variants, most recently used first.
     func entries(of keys: some Collection<CacheKey>) throws(RepriseError) -> [CacheEntry] {
         try read { database in
             var found: [CacheEntry] = []
@@ -71,7 +71,7 @@ extension Index {
         return found
     }
 
-    /// The request fields that select among the responses of those of `keys` that have variants.
+    /// The request fields that select a variant, for each of `keys` that has variants.
     private func varies(of keys: [CacheKey], in database: Database) throws -> [CacheKey: Vary] {
         var fields: [String: [String]] = [:]
         try forEachPart(of: keys) { marks, names in
@@ -90,7 +90,7 @@ extension Index {
         return Dictionary(varying) { first, _ in first }
     }
 
-    /// Calls `body` with the names of `keys`, as many at a time as one statement takes.
+    /// Calls `body` with the names of `keys`, in batches that fit into one SQL statement.
     private func forEachPart(
         of keys: some Collection<CacheKey>, _ body: (_ marks: String, StatementArguments) throws -> Void
     ) throws {

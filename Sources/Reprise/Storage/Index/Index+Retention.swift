@@ -68,11 +68,11 @@ extension Index {
         }
     }
 
-    /// Whether all of the entry of `key` is kept, by itself or with a title.
+    /// Whether the whole entry of `key` is retained, by itself or with a title.
     func isKept(_ key: CacheKey) throws(RepriseError) -> Bool {
         let name = name(of: key)
         return try read { database in
-            // What was stored a moment ago may have no entry yet.
+            // A response that was just stored may have no entry yet.
             try Bool.fetchOne(
                 database,
                 sql: """

@@ -16,7 +16,7 @@ final class IndexDatabase: Sendable {
 
     private let connection: Connection
     private let isClosed = Mutex(false)
-    /// Number of reads so far; each may have several statements.
+    /// Number of reads so far; each may run several statements.
     let reads = Mutex(0)
     /// Reads and writes under way; entered under the lock of ``isClosed``.
     private let uses = DispatchGroup()

@@ -29,7 +29,7 @@ struct RecordCodec: Sendable {
         var s: StreamRole.Recorded?
         /// The role of a playlist that it replaces and that was not looked at yet; missing otherwise.
         var o: StreamRole.Recorded?
-        /// 1 if only the end of the connection ends the body.
+        /// 1 if the body is delimited by the end of the connection and has no validator.
         var e: Int?
     }
 
@@ -107,7 +107,9 @@ struct RecordCodec: Sendable {
             formerRole: fields.o.flatMap { StreamRole($0) })
     }
 
-    /// Name and value of a field; behind them a mark if the value is no UTF-8, and each character is one of its bytes.
+    /// The name and value of a field, followed by a marker if the value is not valid UTF-8.
+    ///
+    /// With the marker, each character of the value stands for one byte.
     private static func texts(of field: HTTPField) -> [String] {
         let bytes = field.withUnsafeBytesOfValue { Array($0) }
         guard String(validating: bytes, as: UTF8.self) == nil else { return [field.name.rawName, field.value] }

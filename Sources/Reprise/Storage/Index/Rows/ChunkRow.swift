@@ -22,7 +22,7 @@ struct ChunkRow: IndexRow {
     }
 }
 
-/// A row of `chunk` with its generation.
+/// A row of `chunk`, including its generation.
 struct GenerationChunkRow: IndexRow {
     let generation: Int64
     let chunk: ChunkRow

@@ -26,7 +26,7 @@ struct VariantRow: IndexRow {
     }
 }
 
-/// A row of `selection` with the name of its primary key.
+/// A row of `selection`, including the name of its primary key.
 struct SignpostRow: IndexRow {
     let signpost: String
     let variant: VariantRow
