@@ -26,7 +26,6 @@ final class ProxyService: Sendable {
     let streams: StreamKnowledge
     /// Responses of streams' live edges.
     let liveExchanges: SharedExchanges
-    let keys: HeldKeys
     private let upkeep: HeapUpkeep
     /// Playlists in memory, on their way to clients.
     let texts: SharedTexts
@@ -96,7 +95,6 @@ final class ProxyService: Sendable {
         self.files = files
         upkeep = HeapUpkeep(clock: configuration.clock)
         texts = SharedTexts(maximumBytes: configuration.mostTextBytes)
-        keys = HeldKeys(isShared: cache.isShared, clock: configuration.clock)
         control = Control(peers: configuration.peers, clock: configuration.clock)
         let logs = LogQueue(configuration.logger)
         let tokens = tokens

@@ -46,6 +46,17 @@ import Testing
         #expect(jar.field(for: Self.place("http://h.test/x"), at: Self.now) == nil)
     }
 
+    @Test(
+        "the prefixes of a name are promises (RFC 6265bis §4.1.3)",
+        arguments: [
+            ("__Secure-a=b", nil), ("__Secure-a=b; Secure", "__Secure-a=b"), ("__Host-a=b; Secure", nil),
+            ("__Host-a=b; Secure; Path=/; Domain=h.test", nil), ("__Host-a=b; Secure; Path=/", "__Host-a=b"),
+        ] as [(String, String?)])
+    func prefixes(value: String, expected: String?) {
+        let jar = Self.jar([value], from: "https://h.test/x/y")
+        #expect(jar.field(for: Self.place("https://h.test/x/z"), at: Self.now) == expected)
+    }
+
     @Test("newer cookies of the jar replace and remove those of the request")
     func newer() {
         let jar = Self.jar(["a=2", "b=; Max-Age=0"], from: "http://h.test/")

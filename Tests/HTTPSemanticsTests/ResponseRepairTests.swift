@@ -18,6 +18,15 @@ import Testing
         #expect(repaired(head).headerFields[.date] == "Sun, 06 Nov 1994 08:49:37 GMT")
     }
 
+    @Test(
+        "A 206 without a request for a range is a 200 if its Content-Range is the whole",
+        arguments: [("bytes 0-9/10", 200), ("bytes 0-9/20", 206), ("bytes 1-9/10", 206), ("bytes 0-9/*", 206)])
+    func wholePart(contentRange: String, status: Int) {
+        let head = repaired(response(206, [.contentRange: contentRange, .contentLength: "10"]))
+        #expect(head.status.code == status)
+        #expect((head.headerFields[.contentRange] == nil) == (status == 200))
+    }
+
     @Test("A valid Date stays, also one of long ago: RFC 9110 §6.6.1")
     func validDate() {
         let head = response(200, [.date: "Sat, 05 Nov 1994 08:49:37 GMT"])

@@ -39,6 +39,32 @@ import Testing
         }
     }
 
+    @Test(
+        "a short body whose length shows only at its end does not replace a film, whatever forbids storing it",
+        arguments: [TestOrigin.Personality.Framing.contentLength, .chunked, .closeDelimited],
+        [
+            ("\u{0}\u{0}\u{0}\u{20}ftypisom", nil, nil), ("\u{0}\u{1}", "no-store", nil), ("\u{0}\u{1}", nil, "gzip"),
+            ("", nil, nil),
+        ]
+            as [(String, String?, String?)])
+    func shortBody(framing: TestOrigin.Personality.Framing, body: (text: String, control: String?, coding: String?))
+        async throws
+    {
+        try await Site.run { site async throws in
+            Self.publishFilm(site)
+            #expect(try await site.get("/film.ts").body == Self.film)
+            Self.shift(site)
+            let personality = TestOrigin.Personality {
+                ($0.framing, $0.contentEncoding, $0.fields[.cacheControl]) = (framing, body.coding, body.control)
+            }
+            site.origin.set(
+                TestOrigin.Resource(
+                    .bytes(Array(body.text.utf8)), mediaType: "video/mp4", etag: nil, lastModified: nil,
+                    personality: personality), at: "/film.ts")
+            #expect(try await site.get("/film.ts").body == Self.film)
+        }
+    }
+
     @Test("so it is in place of other statuses of success without a film", arguments: [202, 204])
     func statuses(status: Int) async throws {
         try await Site.run { site async throws in

@@ -1,10 +1,11 @@
 import HTTPTypes
-import Reprise
 import RepriseProxy
 import RepriseTesting
 import TestLimits
 import TestSupport
 import Testing
+
+@testable import Reprise
 
 /// Bodies without a length, which are moments of something live.
 @Suite("Live bodies", .limit(minutes: 2)) struct LiveBodyTests {
@@ -65,10 +66,20 @@ import Testing
             Self.publish(site, 1, .chunked, isEndless: true)
             site.origin.hold(Self.path, at: 50_000)
             let viewers = [try RawClient(port: site.proxy.server.port), try RawClient(port: site.proxy.server.port)]
-            for viewer in viewers {
+            for (number, viewer) in viewers.enumerated() {
                 try await viewer.get(site.proxy.target(Self.path))
                 #expect(try await viewer.head().status == 200)
                 #expect(try await viewer.skip(10_000) == 10_000)
+                guard number == 0 else { continue }
+                // It has got everything that the origin has sent.
+                let key = CacheKey(site.origin.url(Self.path))
+                await eventually {
+                    site.proxy.bench.cache.engine.liveResource(key)?.liveGeneration?
+                        .ask { state in
+                            state.schedule.fetches.values.contains { $0.cursor == 50_000 }
+                                && state.schedule.readers.values.contains { $0.waitingOn != nil }
+                        } == true
+                }
                 site.clock.shift(by: .seconds(10))
             }
             #expect(site.requests(Self.path) == 2)

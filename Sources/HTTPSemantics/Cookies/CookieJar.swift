@@ -164,6 +164,9 @@ package struct CookieJar: Sendable {
             default: break
             }
         }
+        let prefix = cookie.name.lowercased()
+        if prefix.hasPrefix("__secure-"), !cookie.isSecure { return nil }
+        if prefix.hasPrefix("__host-"), !(cookie.isSecure && cookie.isHostOnly && cookie.path == "/") { return nil }
         // As browsers and curl do: what an encrypted site set must not be replaced by a cookie in the clear.
         return cookie.isSecure && !place.isSecure ? nil : cookie
     }

@@ -42,6 +42,16 @@ extension HTTPResponse {
     package mutating func repair(askedFor range: RangeSpec?, now: HTTPDate) {
         if headerFields[.date].flatMap({ HTTPDate($0) }) == nil { headerFields[.date] = now.description }
         if status == .ok, let range, isPart(askedFor: range) { status = .partialContent }
+        if status == .partialContent, range == nil, isWhole {
+            status = .ok
+            headerFields[.contentRange] = nil
+        }
+    }
+
+    private var isWhole: Bool {
+        guard let value = headerFields[.contentRange], case .satisfied(let range, let complete?) = ContentRange(value)
+        else { return false }
+        return range == 0..<complete
     }
 
     private func isPart(askedFor asked: RangeSpec) -> Bool {

@@ -22,9 +22,10 @@ struct ResponseValidation {
         let change = change(completeLength: length, confirmed: false)
         if change == nil, isIfRangeMisunderstood(completeLength: length) { return .retryWithoutIfRange }
         if isPartByItsContentRange(length: length) { return .passThrough(.contradictoryRange) }
-        if let reason = passThroughReason(continues: change == nil) { return .passThrough(reason) }
+        // Judged before whether the body may be stored, because a short error may forbid that, too.
         if length == 0, isOfMedia, !isEmptyFile { return .passThrough(.emptyBody) }
         if change != nil, replacesByLess(length: length) { return .passThrough(.unexpectedNotice) }
+        if let reason = passThroughReason(continues: change == nil) { return .passThrough(reason) }
         if isLive(length: length) { return .passThrough(.live) }
         var placement = BodyPlacement(
             start: 0, end: length, completeLength: length,
@@ -194,10 +195,6 @@ struct ResponseValidation {
         return !continues || policy == .immutable
     }
 
-    /// Length in bytes below which a new version must have a validator, if it is also below a sixteenth of the stored
-    /// length.
-    private static let leastVersion: Int64 = 64 << 10
-
     /// Whether the type and length show that the body should not replace the stored media.
     ///
     /// Some servers send their errors with status 200. Replacing the stored response is allowed but not required (RFC
@@ -205,11 +202,8 @@ struct ResponseValidation {
     private func replacesByLess(length: Int64?) -> Bool {
         guard let generation, MediaType(generation.mediaType)?.isMedia ?? true else { return false }
         let validators = Validators(fields)
-        let isShort =
-            length.map { length in
-                length < Self.leastVersion && generation.completeLength.map { length < $0 / 16 } ?? false
-            } ?? false
-        guard validators.etag != nil || validators.lastModified != nil else {
+        let isShort = length.map { $0 < generation.shortLength ?? 0 } ?? false
+        guard !validators.isEmpty else {
             if isShort { return true }
             guard let type = MediaType(fields[.contentType]), type.isOfOtherKind else { return false }
             return generation.mediaType != nil

@@ -11,6 +11,8 @@ extension LiveGeneration {
         let interest: RequestInterest
         /// The fetch that it is for, if it is for one.
         var fetch: FetchID?
+        /// Whether a request in another form was refused with a status that rarely has to do with the form.
+        var wasRefused = false
 
         var range: RangeSpec? { forms.current }
         var sent: FetchRequest { FetchRequest(range: range, sentIfRange: ifRange != nil) }
@@ -18,9 +20,16 @@ extension LiveGeneration {
         /// The question to retry with after `answer`; `nil` if `answer` is final.
         func following(_ answer: Answer) -> Question? {
             var next = self
+            let status = answer.response.head.status.code
             switch answer.action {
             case .retryWithoutIfRange: next.ifRange = nil
-            case let action where action.isFaultOfForm(status: answer.response.head.status.code):
+            case .refusal where [403, 500].contains(status):
+                // The player would have sent neither If-Range nor perhaps this form.
+                guard !wasRefused, ifRange != nil || forms.hasOtherRange else { return nil }
+                next.wasRefused = true
+                next.ifRange = nil
+                if forms.hasOtherRange { _ = next.forms.advance() }
+            case let action where action.isFaultOfForm(status: status):
                 guard next.forms.advance() else { return nil }
                 // A request for the whole representation needs no condition.
                 if next.range == nil { next.ifRange = nil }

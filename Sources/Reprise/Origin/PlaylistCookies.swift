@@ -28,7 +28,8 @@ package final class PlaylistCookies: Sendable {
         let time = Int64(now())
         let value = jar.withLock { $0.field(for: url.cookiePlace, at: time, besides: fields[.cookie]) }
         var fields = fields
-        if let value { fields[.cookie] = value }
+        // As one field (RFC 6265 §5.4); the other setter makes a field of each pair.
+        if let value { fields[values: .cookie] = [value] }
         return fields
     }
 }

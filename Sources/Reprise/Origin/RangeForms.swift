@@ -52,6 +52,9 @@ struct RangeForms: Sendable, Equatable {
         others = Array(forms.dropFirst())
     }
 
+    /// Whether another form is left that requests a range.
+    var hasOtherRange: Bool { others.contains { $0 != nil } }
+
     /// Advances to the next form; returns false if there is none.
     mutating func advance() -> Bool {
         guard !others.isEmpty else { return false }

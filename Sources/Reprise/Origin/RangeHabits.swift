@@ -6,7 +6,7 @@ import Primitives
 /// Kept in memory only, for ``memory``, because a host may be fixed.
 final class RangeHabits: Sendable {
     enum Habit: Sendable {
-        /// Sends the whole representation for any If-Range, even if the condition is true.
+        /// Sends the whole representation or an error for any If-Range, even if the condition is true.
         case ignoresIfRange
         /// Answers ranges with an end incorrectly or with errors, but handles open-ended ranges.
         case needsOpenEnds
@@ -14,7 +14,8 @@ final class RangeHabits: Sendable {
         /// A user-facing description of the behavior.
         var words: String {
             switch self {
-            case .ignoresIfRange: "It sends the whole file if the request has If-Range, although the file is unchanged."
+            case .ignoresIfRange:
+                "It sends the whole file or an error if the request has If-Range, although the file is unchanged."
             case .needsOpenEnds: "It fails at ranges with an end (bytes=a-b), and sends those without (bytes=a-)."
             }
         }

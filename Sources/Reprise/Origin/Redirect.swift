@@ -10,7 +10,7 @@ package enum Redirect {
     ///
     /// Whitespace and non-ASCII bytes are invalid in a URI. They are percent-encoded byte by byte, as in other clients.
     package static func location(of head: HTTPResponse) -> String? {
-        guard [301, 302, 303, 307, 308].contains(head.status.code) else { return nil }
+        guard [300, 301, 302, 303, 307, 308].contains(head.status.code) else { return nil }
         return head.headerFields.first { $0.name == .location }.map { field in
             field.withUnsafeBytesOfValue { ResourceURL.visible($0) }
         }

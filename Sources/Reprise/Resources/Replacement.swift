@@ -14,23 +14,40 @@ struct Replacement: Sendable {
     ///
     /// The body of `response` still delivers every byte. Rethrows errors from reading the body.
     func judge(_ response: inout OriginResponse, _ action: ResponseAction) async throws -> ResponseAction {
-        guard case .newGeneration(let placement, _) = action, !generation.storedRanges.isEmpty, !record.isInvalidated
-        else { return action }
+        guard !generation.storedRanges.isEmpty, !record.isInvalidated else { return action }
         let record = record
-        if record.isMedia, generation.isStored(nil), isKept, isLess(placement, than: record) {
-            return .passThrough(.unexpectedNotice)
+        var mustCompare = false
+        switch action {
+        case .newGeneration(let placement, _):
+            if record.isMedia, generation.isStored(nil), isKept, isLess(placement, than: record) {
+                return .passThrough(.unexpectedNotice)
+            }
+            guard placement.end != 0 else { return action }
+            mustCompare = record.isMedia || isEndedPlaylist
+        case .passThrough(let reason) where !reason.isOfNoVersion: break
+        default: return action
         }
-        let isEndedPlaylist = record.role.map { $0.kind == .playlist && !$0.isLive } ?? false
-        guard response.head.status == .ok, placement.end != 0, record.isMedia || isEndedPlaylist,
-            case let stored = await generation.storedBeginning(atMost: Int64(BodyBeginning.length)), !stored.isEmpty,
-            let new = try await Self.beginning(of: &response)
+        // A body without a length shows at its end whether it is short.
+        let fields = response.head.headerFields
+        let isUnproven = record.isMedia && fields[.contentLength] == nil && Validators(fields).isEmpty
+        let short = isUnproven ? record.identity.shortLength ?? 0 : 0
+        guard response.head.status == .ok, mustCompare || short > 0,
+            case let stored = await generation.storedBeginning(atMost: Int64(BodyBeginning.length)), !stored.isEmpty
         else { return action }
-        return isVersion(new, of: stored, isPlaylist: isEndedPlaylist) ? action : .passThrough(.unexpectedNotice)
+        let (new, length) = try await Self.beginning(of: &response, atLeast: max(Int(short), BodyBeginning.length))
+        if let length, record.isMedia {
+            if length == 0 { return .passThrough(.emptyBody) }
+            if Int64(length) < short { return .passThrough(.unexpectedNotice) }
+        }
+        guard mustCompare, !isVersion(new, of: stored) else { return action }
+        return .passThrough(.unexpectedNotice)
     }
 
+    private var isEndedPlaylist: Bool { record.role.map { $0.kind == .playlist && !$0.isLive } ?? false }
+
     /// Whether a body that begins with `new` may be another version of one that begins with `stored`.
-    private func isVersion(_ new: [UInt8], of stored: [UInt8], isPlaylist: Bool) -> Bool {
-        if isPlaylist, let planner = generation.engine.configuration.streamPlanner {
+    private func isVersion(_ new: [UInt8], of stored: [UInt8]) -> Bool {
+        if isEndedPlaylist, let planner = generation.engine.configuration.streamPlanner {
             return planner.beginsPlaylist(new) || !planner.beginsPlaylist(stored)
         }
         let kind = BodyBeginning(new)
@@ -51,14 +68,23 @@ struct Replacement: Sendable {
         return record.completeLength.map { length < $0 / 2 } ?? false
     }
 
-    /// Reads the first bytes of the body and puts them back.
-    private static func beginning(of response: inout OriginResponse) async throws -> [UInt8]? {
-        var (taken, bytes): ([any ByteChunk], [UInt8]) = ([], [])
-        while bytes.count < BodyBeginning.length, let chunk = try await response.body.next() {
-            taken.append(chunk)
-            chunk.withUnsafeBytes { bytes += $0.prefix(BodyBeginning.length - bytes.count) }
+    /// Reads the first bytes of the body, at least `count` of them, and puts them back.
+    ///
+    /// Returns those that ``BodyBeginning`` needs, and the length of the body if it ends before.
+    private static func beginning(
+        of response: inout OriginResponse, atLeast count: Int
+    ) async throws -> (bytes: [UInt8], length: Int?) {
+        var (taken, bytes, length, hasEnded): ([any ByteChunk], [UInt8], Int, Bool) = ([], [], 0, false)
+        while length < count, !hasEnded {
+            if let chunk = try await response.body.next() {
+                taken.append(chunk)
+                length += chunk.count
+                chunk.withUnsafeBytes { bytes += $0.prefix(BodyBeginning.length - bytes.count) }
+            } else {
+                hasEnded = true
+            }
         }
         response.body = ResumedBody(taken, before: response.body)
-        return bytes.isEmpty ? nil : bytes
+        return (bytes, hasEnded ? length : nil)
     }
 }

@@ -12,7 +12,7 @@ struct KeyAnswer {
     /// Throws only while nothing has been sent.
     func send() async throws -> Bool {
         let fields = context.originFields
-        let keys = context.service.keys
+        let keys = context.service.streams.keys
         if let key = keys.key(at: context.resource.url, fields: fields, directives: context.request.directives) {
             return try await send(key.bytes, head: key.head, freshness: key.freshness, status: CacheStatus(.hit))
         }

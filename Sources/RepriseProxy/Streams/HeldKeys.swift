@@ -75,6 +75,12 @@ final class HeldKeys: Sendable {
         }
     }
 
+    /// Drops the keys of a stream that has started again: other keys may have the same URLs.
+    func drop(_ urls: Set<ResourceURL>) {
+        guard !urls.isEmpty else { return }
+        entries.withLock { $0.removeAll { urls.contains($0.url) } }
+    }
+
     private func mayHold(_ response: HTTPFields, for request: HTTPFields) -> Bool {
         var storage = StoragePolicy(isShared: isShared, hasAuthorization: request[.authorization] != nil)
         if isShared { storage.unkeyedFields = request.unkeyed }

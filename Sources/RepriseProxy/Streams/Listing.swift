@@ -65,6 +65,8 @@ struct Listing: Sendable {
     let titles: [TitleReference]
     /// A hash of all links without their queries.
     private var shape = 0
+    /// The ids of a live manifest's periods, by their starts in seconds.
+    private var periods: [Double: String] = [:]
 
     /// Maximum number of patterns of a list.
     private static let mostPatterns = 64
@@ -96,6 +98,9 @@ struct Listing: Sendable {
             hasher.combine(target.withoutQuery)
         }
         shape = hasher.finalize()
+        if case .dash(let mpd) = playlist, mpd.isDynamic {
+            for period in mpd.periods { periods[period.start ?? 0] = period.id }
+        }
     }
 
     /// Whether both are of one generation of a playlist.
@@ -105,6 +110,11 @@ struct Listing: Sendable {
 
     /// Whether only the queries of links are others than in `former`, as when the tokens in them have expired.
     func differsInQueriesOnly(from former: Listing) -> Bool { shape == former.shape && files != former.files }
+
+    /// Whether a period of `former` was replaced by another one that starts at the same time.
+    func hasOtherPeriods(than former: Listing) -> Bool {
+        periods.contains { start, id in former.periods[start].map { $0 != id } ?? false }
+    }
 
     /// Takes in what a link leads to; returns its URL if it is one file that may be stored.
     private mutating func add(_ link: Link, to target: URIReference, as identity: Identity) -> ResourceURL? {
@@ -122,6 +132,8 @@ struct Listing: Sendable {
         case .baseURL where !target.path.hasSuffix("/"): return insert(target, for: .file, as: identity)
         case .variant, .rendition, .iFrameVariant, .imageVariant: return insert(target, for: .playlist)
         case .mediaTemplate, .initializationTemplate, .indexTemplate:
+            // A template in which nothing varies names one file.
+            guard target.text.contains("$") else { return insert(target, for: .file, as: identity) }
             if patterns.count < Self.mostPatterns, let pattern = ListedPattern(target.text, run: identity.run) {
                 patterns.append(pattern)
             }
@@ -161,7 +173,8 @@ struct Listing: Sendable {
         guard var role else { return nil }
         let identity = identities[url.hashValue]
         role.sequence = identity?.sequence
-        role.run = restart ?? identity?.run ?? patterns.first { $0.run != nil && $0.matches(url) }?.run
+        let run = identity?.run ?? patterns.first { $0.run != nil && $0.matches(url) }?.run
+        role.run = [restart, run].compactMap { $0 }.max()
         return role
     }
 }

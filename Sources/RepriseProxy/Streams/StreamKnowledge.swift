@@ -52,6 +52,8 @@ final class StreamKnowledge: Sendable {
     private let everyone: Part
     /// Cookies set by served playlists; `nil` in a shared cache, where they belong to individual users.
     let cookies: PlaylistCookies?
+    /// Decryption keys in memory.
+    let keys: HeldKeys
     private let isShared: Bool
     private let clock: CacheClock
     /// A leaf.
@@ -60,6 +62,7 @@ final class StreamKnowledge: Sendable {
     init(isShared: Bool, clock: CacheClock) {
         (self.isShared, self.clock) = (isShared, clock)
         cookies = isShared ? nil : PlaylistCookies(now: clock.now)
+        keys = HeldKeys(isShared: isShared, clock: clock)
         everyone = Part(
             listed: ListedFiles(), variables: ImportedVariables(isShared: isShared), liveEdge: LiveEdge(clock: clock))
     }

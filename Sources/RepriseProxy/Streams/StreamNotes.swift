@@ -36,12 +36,18 @@ struct StreamNotes {
             // The same names may refer to different bytes now. Files stored before this time are validated before use.
             let arrival = information.responseTime.map { Int64($0.timeIntervalSince1970) }
             listing.restart = arrival ?? streams.now
+            streams.keys.drop(keys(of: playlist, in: document))
         }
         role.run = listing.restart
         if case .dash(let mpd) = playlist, !mpd.isDynamic { listed += mpd.files(from: document) }
         try playlist.budget.check()
         _ = part.listed.note(listing)
         noteMembers(listed, of: listing, after: former, from: body)
+    }
+
+    private func keys(of playlist: Playlist, in document: URIReference) -> Set<ResourceURL> {
+        let targets = playlist.targets(in: document).filter { [.key, .sessionKey].contains($0.link.kind) }
+        return Set(targets.compactMap { try? ResourceURL($0.target.withoutFragment.text) })
     }
 
     /// The titles of the playlists that name this one; without such, it begins a title of its own if it is a stream's.
@@ -75,11 +81,12 @@ struct StreamNotes {
     private func name(_ body: GatheredBody) -> String { body.resource.key(for: body.url.withoutDirectives).text }
 
     /// Whether the stream was started again, so that its names may come again: its numbers fell, which they otherwise
-    /// never do, or a list that had ended has become another one, not the same with new tokens.
+    /// never do, a period was replaced, or a list that had ended has become another one, not the same with new tokens.
     private func hasRestarted(_ listing: Listing, after former: Listing?, information: ContentInformation) -> Bool {
         if information.replacesEndedPlaylist {
             return former.map { !listing.differsInQueriesOnly(from: $0) } ?? true
         }
+        if let former, listing.hasOtherPeriods(than: former) { return true }
         guard let sequence = listing.sequence else { return false }
         let earlier = [former?.sequence, information.formerRole?.sequence].compactMap { $0 }.max()
         guard let earlier else { return false }

@@ -55,7 +55,7 @@ import Testing
             ("t=1; Path=/; Domain=.tv.test", "http://cdn.tv.test/s.ts", "/http/cdn.tv.test/s.ts", "t=1"),
             ("t=1; Path=/", "http://tv.test:8080/s.ts", "/http/tv.test:8080/s.ts", "t=1"),
             ("t=1; Path=/; Secure", "http://tv.test/s.ts", "/http/tv.test/s.ts", nil),
-            ("t=1; Path=/; Secure", "https://tv.test/s.ts", "/https/tv.test/s.ts", "t=1"),
+            ("t=1; Path=/; Secure", "https://tv.test/s.ts", "/https/tv.test/s.ts", nil),
             ("t=1; Path=/; Domain=tv.test", "http://evil.test/s.ts", "/http/evil.test/s.ts", nil),
         ] as [(String, String, String, String?)])
     func segments(cookie: String, link: String, target: String, expected: String?) async throws {
@@ -113,6 +113,18 @@ import Testing
             #expect(origin.requests.count == 1)
             _ = try await Self.get("/http/tv.test/s.ts", at: server)
             #expect(origin.requests.last?.fields[.cookie] == nil, "it is over")
+        }
+    }
+
+    @Test("cookies of the list and of the program are sent in one field (RFC 6265 §5.4)")
+    func oneField() async throws {
+        try await Self.run(cookie: "t=1; Path=/") { server, origin async throws in
+            _ = try await Self.get("/http/tv.test/v.m3u8", at: server)
+            let client = try RawClient(port: server.port)
+            try await client.get("/http/tv.test/s.ts", ["Cookie: mine=1"])
+            _ = try await client.head()
+            let cookies = origin.requests.last?.fields.filter { $0.name == .cookie }.map(\.value)
+            #expect(cookies == ["mine=1; t=1"])
         }
     }
 

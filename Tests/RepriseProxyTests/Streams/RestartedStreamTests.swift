@@ -89,19 +89,54 @@ import Testing
         }
     }
 
-    @Test(
-        "DASH: another availabilityStartTime or period starts segments again (ISO/IEC 23009-1 §5.3.1.2)",
-        arguments: [
-            ("2026-11-28T08:00:00Z", "2026-11-28T09:00:00Z", "0", "0"),
-            ("1970-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "0", "1795856400"),
-        ])
-    func dash(start: String, nextStart: String, period: String, nextPeriod: String) async throws {
+    @Test("a key of the same name is another one when the stream starts again (rfc8216bis §4.4.4.4)")
+    func keys() async throws {
         try await Site.run { site async throws in
-            func play(_ start: String, _ period: String, seed: Int) async throws {
+            for (sequence, key) in [(100, "0123456789abcdef"), (0, "fedcba9876543210")] {
+                let more = "#EXT-X-KEY:METHOD=AES-128,URI=\"k.key\"\n"
+                site.publish(
+                    Site.list(["1.ts"], sequence: sequence, more: more), at: "/live.m3u8", etag: "\"\(sequence)\"",
+                    control: "no-cache")
+                site.publish(key, at: "/k.key", type: "application/octet-stream", etag: nil)
+                _ = try await site.get("/live.m3u8")
+                for _ in 0..<2 { #expect(try await site.get("/k.key").body == Array(key.utf8)) }
+            }
+            #expect(site.requests("/k.key") == 2)
+        }
+    }
+
+    @Test("DASH: a file that a template names without a variable starts again with the segments")
+    func dashInitialization() async throws {
+        try await Site.run { site async throws in
+            for (seed, start) in [(1, "2026-11-28T08:00:00Z"), (2, "2026-11-28T09:00:00Z")] {
                 site.publish(
                     """
                     <MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="dynamic" availabilityStartTime="\(start)"
-                    minimumUpdatePeriod="PT2S"><Period id="p" start="PT\(period)S"><AdaptationSet>
+                    minimumUpdatePeriod="PT2S"><Period id="p"><AdaptationSet><Representation id="v" bandwidth="1">
+                    <SegmentTemplate initialization="init.m4s" media="$Number$.m4s" duration="2"/>
+                    </Representation></AdaptationSet></Period></MPD>
+                    """, at: "/live.mpd", type: "application/dash+xml", etag: "\"\(seed)\"", control: "no-cache")
+                site.publishSegment("/init.m4s", seed: UInt64(seed), control: "max-age=600")
+                _ = try await site.get("/live.mpd")
+                #expect(try await site.get("/init.m4s").body == Self.bytes(seed))
+            }
+        }
+    }
+
+    @Test(
+        "DASH: another availabilityStartTime or period starts segments again (ISO/IEC 23009-1 §5.3.1.2)",
+        arguments: [
+            ("2026-11-28T08:00:00Z", "2026-11-28T09:00:00Z", ("0", "p"), ("0", "p")),
+            ("1970-01-01T00:00:00Z", "1970-01-01T00:00:00Z", ("0", "p"), ("1795856400", "p")),
+            ("1970-01-01T00:00:00Z", "1970-01-01T00:00:00Z", ("0", "p"), ("0", "q")),
+        ])
+    func dash(start: String, nextStart: String, period: (String, String), nextPeriod: (String, String)) async throws {
+        try await Site.run { site async throws in
+            func play(_ start: String, _ period: (start: String, id: String), seed: Int) async throws {
+                site.publish(
+                    """
+                    <MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="dynamic" availabilityStartTime="\(start)"
+                    minimumUpdatePeriod="PT2S"><Period id="\(period.id)" start="PT\(period.start)S"><AdaptationSet>
                     <Representation id="v" bandwidth="1"><SegmentTemplate media="$Number$.m4s" duration="2"/>
                     </Representation></AdaptationSet></Period></MPD>
                     """, at: "/live.mpd", type: "application/dash+xml", etag: "\"\(seed)\"", control: "no-cache")

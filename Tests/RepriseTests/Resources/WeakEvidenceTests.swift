@@ -209,6 +209,38 @@ import Testing
         }
     }
 
+    @Test(
+        "a 403 or 500 to If-Range or to a form that no player chose is asked once in another form",
+        arguments: [403, 500], [true, false])
+    func refusedForm(status: Int, isForIfRange: Bool) async throws {
+        let origin = Self.origin { asked in
+            (isForIfRange ? asked.hasIfRange : asked.isBounded) ? .odd { $0 = ScriptedOrigin.Answer(status) } : .part
+        }
+        try await origin.run { cache async throws in
+            for name in ["one", "two"] {
+                _ = try await bytes(cache, .from(1_000_000), name)
+                #expect(try await bytes(cache, .from(0), name) == Self.film)
+            }
+            #expect(
+                ranges(origin) == ["bytes=1000000-", "bytes=0-999999", "bytes=0-", "bytes=1000000-", "bytes=0-"],
+                "the host is remembered")
+        }
+    }
+
+    @Test("a 403 to every form costs two requests")
+    func refusedAlways() async throws {
+        let isRefusing = Mutex(false)
+        let origin = Self.origin { _ in
+            isRefusing.withLock { $0 } ? .odd { $0 = ScriptedOrigin.Answer(403, [.contentLength: "0"]) } : .part
+        }
+        try await origin.run { cache async throws in
+            _ = try await bytes(cache, .from(1_000_000))
+            isRefusing.withLock { $0 = true }
+            await #expect(throws: RepriseError.self) { _ = try await bytes(cache, .from(0)) }
+            #expect(ranges(origin) == ["bytes=1000000-", "bytes=0-999999", "bytes=0-"])
+        }
+    }
+
     @Test("where no range comes right, the whole is requested, and stored", arguments: failures.indices)
     func allRangesFail(index: Int) async throws {
         let origin = Self.origin { asked in
