@@ -27,7 +27,7 @@ extension ClientHead {
             // Nothing is cached here, so the conditions are the origin's to evaluate.
             for name in Self.conditions { fields[values: name] = self.fields[values: name] }
         }
-        if let tokens { fields = fields.filter { !tokens.isShown(in: $0.value) && !tokens.isShown(in: $0.name.rawName) } }
+        if let tokens { fields = fields.filter { !tokens.isShown(in: "\($0.name.rawName): \($0.value)") } }
         if let name = HTTPField.Name("Via") { fields.append(HTTPField(name: name, value: Via.request(by: serverName))) }
         return fields
     }
