@@ -31,6 +31,8 @@ public final class Bench: Sendable {
         var configuration = MediaCache.Configuration()
         configuration.retry.firstDelay = .milliseconds(1)
         configuration.retry.maximumDelay = .milliseconds(2)
+        // On a busy machine, readers may not run for seconds.
+        configuration.parkingTime = .seconds(600)
         configure(&configuration)
         let origin = try await TestOrigin.start(
             sendBufferSize: sendBufferSize, wallClock: configuration.clock.wallClock)
@@ -112,6 +114,7 @@ extension NIOOrigin {
         configuration.responseTimeout = .seconds(600)
         configuration.idleTimeout = .seconds(600)
         configuration.queueTimeout = .seconds(600)
+        configuration.parkingTime = .seconds(600)
         change(&configuration)
         return NIOOrigin(configuration: configuration)
     }
