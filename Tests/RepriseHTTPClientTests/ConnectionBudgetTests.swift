@@ -100,6 +100,37 @@ import Testing
         try await attempt.value
     }
 
+    @Test func noMoreConnectionsAreClosedThanAttemptsNeed() async throws {
+        let (budget, connections) = (ConnectionBudget(limit: 6, idleLimit: 6), Connections())
+        for _ in 0..<5 {
+            try await take(budget)
+            budget.opened()
+        }
+        let attempt = Task { try await take(budget) }
+        await eventually { budget.waiting == 1 }
+        for number in 0..<5 { connections.idle(number, in: budget) }
+        #expect(connections.closed.withLock { $0 } == [0], "until it is closed, others stay")
+        budget.closed()
+        try await attempt.value
+        #expect(budget.counts == .init(open: 4, idle: 4))
+    }
+
+    @Test func aConnectionThatGotARequestIsReplacedByTheNext() async throws {
+        let (budget, connections) = (ConnectionBudget(limit: 3, idleLimit: 3), Connections())
+        for _ in 0..<2 {
+            try await take(budget)
+            budget.opened()
+        }
+        let attempt = Task { try await take(budget) }
+        await eventually { budget.waiting == 1 }
+        connections.taken.withLock { _ = $0.insert(0) }
+        connections.idle(0, in: budget)
+        connections.idle(1, in: budget)
+        #expect(connections.closed.withLock { $0 } == [1])
+        budget.closed()
+        try await attempt.value
+    }
+
     @Test func anAttemptLeavesTheQueueWhenItIsCanceledOrTakesTooLong() async throws {
         let budget = ConnectionBudget(limit: 2, idleLimit: 0)
         try await take(budget)

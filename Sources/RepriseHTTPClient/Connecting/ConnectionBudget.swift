@@ -35,6 +35,8 @@ package final class ConnectionBudget: Sendable {
         var taken = 0 { didSet { mostTaken = max(mostTaken, taken) } }
         var mostTaken = 0
         var open = 0
+        /// Connections that are being closed to make room; at most as many as really are.
+        var closing = 0
         var lastNumber = 0
         /// In order of arrival.
         var waiters: [Waiter] = []
@@ -49,12 +51,19 @@ package final class ConnectionBudget: Sendable {
             return lastNumber
         }
 
+        /// Whether the attempts that wait need more room than the connections that are being closed leave.
+        func needsRoom(_ limit: Int) -> Bool {
+            taken - closing + waiters.count * ConnectionBudget.attempt > limit
+        }
+
+        /// Takes the connection that was used longest ago, which is to be closed with ``ConnectionBudget/close(_:)``.
         mutating func removeOldest() -> Drop? {
             while head < queue.count {
                 let idle = queue[head]
                 head += 1
                 guard stamps[idle.connection] == idle.stamp else { continue }
                 stamps[idle.connection] = nil
+                closing += 1
                 return idle.drop
             }
             return nil
@@ -158,7 +167,7 @@ package final class ConnectionBudget: Sendable {
             return true
         }
         guard isWaiting else { return timer.cancel() }
-        closeIdle(atMost: Self.attempt)
+        closeIdle { [limit] state in !state.waiters.isEmpty && state.needsRoom(limit) }
     }
 
     private func leave(_ number: Int, throwing error: any Error) {
@@ -185,6 +194,7 @@ package final class ConnectionBudget: Sendable {
         change { state in
             state.open -= 1
             state.taken -= 1
+            state.closing = max(0, state.closing - 1)
         }
     }
 
@@ -208,8 +218,8 @@ package final class ConnectionBudget: Sendable {
             state.stamps[connection] = stamp
             state.queue.append(Idle(connection: connection, stamp: stamp, drop: drop))
             defer { state.compact() }
-            guard state.stamps.count > idleLimit || !state.waiters.isEmpty else { return [] }
-            return state.removeOldest().map { [$0] } ?? []
+            guard state.stamps.count > idleLimit || !state.waiters.isEmpty && state.needsRoom(limit) else { return [] }
+            return state.removeOldest().map { drop in [{ [self] in close(drop) }] } ?? []
         }
     }
 
@@ -219,9 +229,16 @@ package final class ConnectionBudget: Sendable {
     }
 
     /// Closes idle connections, those that were used longest ago first.
-    func closeIdle(atMost count: Int = .max) {
-        var closed = 0
-        // One that got a request in the meantime is not closed.
-        while closed < count, let drop = state.withLock({ $0.removeOldest() }) { if drop() { closed += 1 } }
+    func closeIdle() { closeIdle { _ in true } }
+
+    private func closeIdle(while isNeeded: @Sendable (State) -> Bool) {
+        while let drop = state.withLock({ isNeeded($0) ? $0.removeOldest() : nil }) { _ = close(drop) }
+    }
+
+    /// Closes a connection unless it got a request in the meantime.
+    private func close(_ drop: Drop) -> Bool {
+        let isClosing = drop()
+        if !isClosing { state.withLock { $0.closing = max(0, $0.closing - 1) } }
+        return isClosing
     }
 }

@@ -215,8 +215,10 @@ final class ConnectionPool: Sendable {
             throw error
         }
         budget.opened()
+        let registration = Result { try register(connection, for: endpoint) }
+        // After it is no longer registered as idle: the budget must not choose a connection that is closed already.
         connection.channel.closeFuture.whenComplete { [budget] _ in budget.closed() }
-        do { try register(connection, for: endpoint) } catch {
+        do { try registration.get() } catch {
             connection.close()
             throw error
         }
