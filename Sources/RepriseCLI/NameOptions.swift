@@ -35,7 +35,7 @@ extension Names {
     /// Those in force where `items` are given as query items to drop.
     init(_ items: [String], from settings: Settings) throws {
         self.init(
-            dropQueryItem: try settings.value(.dropQueryItem, given: items), hosts: settings.hosts.dropQueryItems)
+            dropQueryItem: try settings.value(.dropQueryItem, given: items), hosts: settings.hosts.keyRules)
     }
 }
 

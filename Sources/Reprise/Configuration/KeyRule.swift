@@ -1,14 +1,28 @@
-/// A ``CacheKeyPolicy`` that can be recorded: which items of a query are no part of the key.
+/// A ``CacheKeyPolicy`` that can be recorded: the parts of a URL that do not belong to its key.
 package struct KeyRule: Sendable, Hashable, Codable {
+    /// The rule for one host.
+    package struct Host: Sendable, Hashable, Codable {
+        /// Names of the dropped query items; `nil` for those of all hosts.
+        package var items: [String]?
+        /// The dropped segments of the path: numbers counted from 1, and beginnings followed by `*`.
+        package var pathSegments: [String]
+        /// The host whose entries are used, with its port if that is not the default; `nil` for the URL's own.
+        package var sameAs: String?
+
+        package init(items: [String]? = nil, pathSegments: [String] = [], sameAs: String? = nil) {
+            (self.items, self.pathSegments, self.sameAs) = (items, pathSegments, sameAs)
+        }
+    }
+
     /// Names of the dropped items, in alphabetical order; `nil` for the whole query.
     private let items: [String]?
-    /// The same for single hosts, in place of ``items``; for a name with a leading dot, for its subdomains too.
-    private let hosts: [String: [String]]?
+    /// The rules of single hosts; for a name with a leading dot, of its subdomains too.
+    private let hosts: [String: Host]?
 
-    /// Drops the items named `items`, and of some hosts those in `hosts`.
-    package init(dropping items: Set<String>, hosts: [String: [String]] = [:]) {
+    /// Drops the items named `items`, unless `hosts` says otherwise.
+    package init(dropping items: Set<String>, hosts: [String: Host] = [:]) {
         self.items = items.sorted()
-        self.hosts = hosts.isEmpty ? nil : hosts.mapValues { Set($0).sorted() }
+        self.hosts = hosts.isEmpty ? nil : hosts
     }
 
     private init(items: [String]?) { (self.items, hosts) = (items, nil) }
@@ -20,26 +34,57 @@ package struct KeyRule: Sendable, Hashable, Codable {
     package var policy: CacheKeyPolicy { CacheKeyPolicy(self) }
 
     /// Makes keys of URLs.
+    ///
+    /// Percent-encodings that differ in case are equivalent (RFC 3986 §6.2.2.1).
     var keys: @Sendable (ResourceURL) -> String {
-        guard let items else { return Self.textWithoutQuery }
+        guard let items else { return { url in Self.uppercased(String(url.description.prefix { $0 != "?" })) } }
         let others = Set(items)
-        guard let hosts else { return { url in Self.text(of: url, dropping: others) } }
-        let sets = hosts.mapValues { Set($0) }
+        guard let hosts else { return { url in Self.uppercased(Self.text(of: url.description, dropping: others)) } }
+        let sets = hosts.mapValues { $0.items.map { Set($0) } ?? others }
         return { url in
-            let name = HostPattern.mostSpecific(sets.keys, for: url.host)
-            return Self.text(of: url, dropping: name.flatMap { sets[$0] } ?? others)
+            guard let name = HostPattern.mostSpecific(hosts.keys, for: url.host), let host = hosts[name] else {
+                return Self.uppercased(Self.text(of: url.description, dropping: others))
+            }
+            return Self.uppercased(Self.text(of: host.url(for: url), dropping: sets[name] ?? others))
         }
     }
 
-    @Sendable private static func textWithoutQuery(of url: ResourceURL) -> String {
-        String(url.description.prefix { $0 != "?" })
-    }
-
-    private static func text(of url: ResourceURL, dropping names: Set<String>) -> String {
-        let text = url.description
+    private static func text(of text: String, dropping names: Set<String>) -> String {
         guard !names.isEmpty, let question = text.firstIndex(of: "?") else { return text }
         let kept = text[text.index(after: question)...].split(separator: "&", omittingEmptySubsequences: false)
             .filter { item in !names.contains(String(item.prefix { $0 != "=" })) }
         return text[..<question] + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&"))
+    }
+
+    /// `text` with upper-case letters in its percent-encodings.
+    private static func uppercased(_ text: String) -> String {
+        var text = text
+        return text.withUTF8 { bytes in
+            guard bytes.contains(UInt8(ascii: "%")) else { return nil }
+            var (result, digits) = (Array(bytes), 0)
+            for (index, byte) in bytes.enumerated() {
+                if digits > 0, UInt8(ascii: "a")...UInt8(ascii: "f") ~= byte { result[index] = byte & ~0x20 }
+                digits = byte == UInt8(ascii: "%") ? 2 : max(0, digits - 1)
+            }
+            return String(decoding: result, as: UTF8.self)
+        } ?? text
+    }
+}
+
+extension KeyRule.Host {
+    /// The text of `url` with the host and the path of the key, and the whole query.
+    fileprivate func url(for url: ResourceURL) -> String {
+        let path = url.target.prefix { $0 != "?" }
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false)
+        // The first one is empty: it is in front of the first slash.
+        let kept = segments.enumerated().filter { number, segment in number == 0 || !drops(segment, number: number) }
+        return "\(url.scheme.rawValue)://\(sameAs ?? url.authority)"
+            + kept.map(\.element).joined(separator: "/") + url.target.dropFirst(path.count)
+    }
+
+    private func drops(_ segment: Substring, number: Int) -> Bool {
+        pathSegments.contains { rule in
+            rule.hasSuffix("*") ? segment.hasPrefix(rule.dropLast()) : Int(rule) == number
+        }
     }
 }

@@ -5,10 +5,10 @@ import Reprise
 struct Names: Codable, Sendable, Equatable {
     /// Query items that are not part of the cache key.
     let dropQueryItem: [String]
-    /// The same for single hosts, in place of ``dropQueryItem``; for a name with a leading dot, for its subdomains too.
-    var hosts: [String: [String]]?
+    /// The rules of single hosts; for a name with a leading dot, of its subdomains too.
+    var hosts: [String: KeyRule.Host]?
 
-    init(dropQueryItem: [String] = [], hosts: [String: [String]] = [:]) {
+    init(dropQueryItem: [String] = [], hosts: [String: KeyRule.Host] = [:]) {
         (self.dropQueryItem, self.hosts) = (dropQueryItem, hosts.isEmpty ? nil : hosts)
     }
 

@@ -32,13 +32,26 @@ struct HostRules: Sendable {
 
     // MARK: - What follows
 
-    /// The query items to drop, by the name of the section.
-    var dropQueryItems: [String: [String]] {
-        let setting = Setting<[String], [String]>.dropQueryItem
-        let named = sections.compactMap { section in
-            file?.texts(setting, in: section.entries).map { (section.host, $0.map(\.text)) }
+    /// How keys are made of URLs, by the names of sections that say something about it.
+    var keyRules: [String: KeyRule.Host] {
+        guard let file else { return [:] }
+        var rules: [String: KeyRule.Host] = [:]
+        for section in sections {
+            let host = section.host.hasPrefix(".") ? String(section.host.dropFirst()) : section.host
+            // From less specific sections, too, setting by setting.
+            let covering = sections.filter {
+                HostPattern.covers($0.host, host) && HostPattern.rank($0.host) <= HostPattern.rank(section.host)
+            }
+            func texts(_ setting: any AnySetting) -> [String]? {
+                covering.lazy.compactMap { file.texts(setting, in: $0.entries) }.first?.map(\.text)
+            }
+            let rule = KeyRule.Host(
+                items: texts(Setting<[String], [String]>.dropQueryItem),
+                pathSegments: texts(Setting<[String], [String]>.hostDropPathSegment) ?? [],
+                sameAs: texts(Setting<String, String?>.hostSameAs)?.first?.lowercased())
+            if rule != KeyRule.Host() { rules[section.host] = rule }
         }
-        return Dictionary(named) { first, _ in first }
+        return rules
     }
 
     /// The servers that are asked in place of the host; `nil` if no section says so.

@@ -1,3 +1,4 @@
+import Reprise
 import RepriseHTTPClient
 
 // The settings of one origin host, in a section of a file.
@@ -16,6 +17,15 @@ extension Setting where Given == String, Value == String? {
             traits: SettingTraits(isPath: true), accepts: { !$0.isEmpty })
     }
 
+    static var hostSameAs: Self {
+        Self(
+            "same-as", rule: "takes the name of a host, with its port if that is not the default.",
+            otherwise: "each host has entries of its own",
+            accepts: { name in
+                (try? ResourceURL("http://\(name)/")).map { $0.authority == name.lowercased() } ?? false
+            })
+    }
+
     static var hostOutgoingProxy: Self {
         Self(
             "outgoing-proxy", rule: proxyRule, otherwise: "what counts for all hosts",
@@ -31,6 +41,17 @@ extension Setting where Given == [String], Value == [String] {
             advice: { text in
                 text == noParent || (try? Parent(text)) != nil
                     ? nil : "give none, or http://host:port, and /TOKEN where it wants one."
+            })
+    }
+
+    static var hostDropPathSegment: Self {
+        Self(
+            list: "drop-path-segment", rule: "takes a number from 1, or the beginning of a segment and *.",
+            otherwise: "whole paths are part of keys",
+            advice: { text in
+                let isBeginning = text.count > 1 && text.hasSuffix("*") && !text.contains { "/?#".contains($0) }
+                return isBeginning || Int(text).map { (1...99).contains($0) } == true
+                    ? nil : "give a number such as 1 for the first segment, or a beginning such as token=*."
             })
     }
 

@@ -31,7 +31,8 @@ enum SettingTable {
 
     /// Those of a section `[host NAME]`.
     static let host: [any AnySetting] = [
-        Setting<[String], [String]>.dropQueryItem, Setting<Bool, Bool>.hostForceCache,
+        Setting<[String], [String]>.dropQueryItem, Setting<[String], [String]>.hostDropPathSegment,
+        Setting<String, String?>.hostSameAs, Setting<Bool, Bool>.hostForceCache,
         Setting<TimeSpan, TimeSpan?>.hostFreshFor, Setting<String, String?>.hostHeaderFile,
         Setting<Bool, Bool>.hostHeaderOverHTTP, Setting<Int, Int?>.hostConnections,
         Setting<String, String?>.hostRate, Setting<ReadAheadAmount, ReadAheadAmount?>.hostReadAhead,

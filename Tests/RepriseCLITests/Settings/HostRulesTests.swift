@@ -108,8 +108,36 @@ import Testing
         #expect(try !Names([], from: settings).isEmpty)
     }
 
+    @Test("Sections name tokens in paths, and hosts that share entries") func pathsAndHosts() throws {
+        let settings = Settings(
+            environment: [:],
+            file: try ConfigurationFile(
+                Array(
+                    """
+                    [host .cdn.example]
+                    same-as = cdn.example
+                    drop-path-segment = 1
+                    [host b.cdn.example]
+                    drop-path-segment = token=*
+                    """.utf8), named: "/r.conf"))
+        let policy = try Names([], from: settings).policy
+        func key(_ url: String) throws -> String { policy.key(for: try ResourceURL(url)).text }
+        #expect(try key("https://a.cdn.example/x/token=1/f") == "https://cdn.example/token=1/f")
+        #expect(try key("https://b.cdn.example/x/token=1/f") == "https://cdn.example/x/f")
+    }
+
+    @Test(
+        "Wrong path segments and hosts are refused",
+        arguments: [
+            "drop-path-segment = 0", "drop-path-segment = *", "drop-path-segment = a", "drop-path-segment = a/*",
+            "same-as = http://a.example", "same-as = a/b", "same-as =",
+        ])
+    func wrongKeyRules(line: String) {
+        #expect(throws: (any Error).self) { try Self.rules("[host a.example]\n\(line)\n") }
+    }
+
     @Test("Names go into operations and back") func namesAreCoded() throws {
-        for names in [Names(), Names(dropQueryItem: ["a"]), Names(hosts: ["b.example": ["c"]])] {
+        for names in [Names(), Names(dropQueryItem: ["a"]), Names(hosts: ["b.example": .init(items: ["c"])])] {
             #expect(try JSONDecoder().decode(Names.self, from: JSONEncoder().encode(names)) == names)
         }
         #expect(try JSONDecoder().decode(Names.self, from: Data("{\"dropQueryItem\":[]}".utf8)).isEmpty)
