@@ -108,8 +108,8 @@ actor Evictor {
         if quota.reserve(bytes) { return true }
         guard bytes <= quota.limit else { return false }
         await freshen()
-        // If eviction cannot free enough, evict nothing.
-        guard quota.shortage(bytes) <= evictableBytes else { return false }
+        // If eviction cannot free enough, evict nothing. The index shrinks with the entries that are evicted.
+        guard quota.shortage(bytes, countsIndex: false) <= evictableBytes else { return false }
         // Evict live entries first, even those in use, so that an endless stream doesn't displace a film.
         for onlyLive in [true, false] {
             switch await evict(bytes, onlyLive: onlyLive, by: hands) {

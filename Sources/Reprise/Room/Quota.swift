@@ -12,6 +12,8 @@ final class Quota: Sendable {
         var limit: Int64
         var usage: Usage
         var indexBytes: Int64 = 0
+        /// The part of the index that counts against the limit.
+        var chargedIndexBytes: Int64 { max(0, indexBytes - Quota.uncharged) }
         /// Bytes that may be reserved before the disk's free space is checked again.
         var allowance: Int64 = 0
     }
@@ -55,22 +57,24 @@ final class Quota: Sendable {
     /// Reserves `bytes` if they fit.
     func reserve(_ bytes: Int64) -> Bool {
         let needsProbe = state.withLock { $0.allowance < bytes }
-        let room = needsProbe ? freeBytes().map { $0 - floor } ?? .max : nil
+        let free = needsProbe ? freeBytes().map { $0 - floor } ?? .max : nil
         return state.withLock { state in
-            if let room { state.allowance = min(room, max(Self.probeInterval, bytes)) }
-            let charged = max(0, state.indexBytes - Self.uncharged)
-            guard bytes <= state.limit - state.usage.allocated - charged, bytes <= state.allowance else { return false }
+            if let free { state.allowance = min(free, max(Self.probeInterval, bytes)) }
+            let room = state.limit - state.usage.allocated - state.chargedIndexBytes
+            guard bytes <= room, bytes <= state.allowance else { return false }
             state.usage.allocated += bytes
             state.allowance -= bytes
             return true
         }
     }
 
-    /// Bytes to evict before `bytes` fit under the limit and on the disk.
-    func shortage(_ bytes: Int64) -> Int64 {
+    /// Bytes to evict before `bytes` fit under the limit and on the disk; with `countsIndex` false, as if the index were
+    /// empty.
+    func shortage(_ bytes: Int64, countsIndex: Bool = true) -> Int64 {
         let onDisk = diskShortage(bytes)?.missing ?? 0
         return state.withLock { state in
-            max(onDisk, state.usage.allocated + max(0, state.indexBytes - Self.uncharged) + bytes - state.limit)
+            let index = countsIndex ? state.chargedIndexBytes : 0
+            return max(onDisk, state.usage.allocated + index + bytes - state.limit)
         }
     }
 

@@ -84,8 +84,8 @@ final class Store: Sendable {
             index: index, reporter: reporter, breaker: breaker, clock: configuration.clock,
             problem: opening.problem, delay: configuration.recordDelay,
             reached: configuration.reached,
-            onWritten: { [quota, fileSystem] in
-                quota.setIndexBytes(Self.indexCharge(directory, fileSystem: fileSystem))
+            onWritten: { [quota, fileSystem, index] in
+                quota.setIndexBytes(Self.indexCharge(directory, fileSystem: fileSystem) - index.freeBytes)
             }, onGrowth: { [tagKeeper] in tagKeeper.grew($0) })
         evictor = Evictor(
             configuration.evictionPolicy, index: index, recorder: recorder, quota: quota,
@@ -154,6 +154,8 @@ final class Store: Sendable {
     }
 
     /// The charge for the index: its size, with the log at its maximum, so that the log has room to grow.
+    ///
+    /// Pages that became free are used again before the file grows, so they are not charged.
     private static func indexCharge(_ directory: String, fileSystem: any FileSystem) -> Int64 {
         let log = (try? fileSystem.status(of: "\(directory)/\(Index.fileName)-wal"))?.allocated ?? 0
         return indexBytes(directory, fileSystem: fileSystem) + max(0, Index.logBytes - log)

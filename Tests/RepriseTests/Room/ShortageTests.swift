@@ -1,5 +1,6 @@
 import GRDB
 import HTTPSemantics
+import HTTPTypes
 import Primitives
 import RepriseTesting
 import TestLimits
@@ -52,6 +53,29 @@ import Testing
             // A shortage of a little less than the stored bytes can be cured.
             setFree(199_900_000)
             _ = try await bench.bytes("/small")
+        }
+    }
+
+    @Test("long heads stay under the limit with their entries, and leave room for others")
+    func longHeads() async throws {
+        let limit: Int64 = 3_000_000
+        try await Bench.run(configure: { $0.limit = limit }) { bench async throws in
+            for number in 0..<150 {
+                bench.publish("/\(number)", length: 1) { personality in
+                    for field in 0..<20 {
+                        guard let name = HTTPField.Name("X-\(field)") else { continue }
+                        personality.fields[name] = String(repeating: "x", count: 2000)
+                    }
+                }
+                _ = try await bench.bytes("/\(number)")
+                await bench.cache.becomeIdle()
+            }
+            bench.publish("/film", length: 500_000)
+            for _ in 0..<2 { _ = try await bench.bytes("/film") }
+            #expect(bench.origin.snapshot["/film"].requestCount == 1)
+            await bench.cache.becomeIdle()
+            let index = bench.cache.engine.store?.quota.indexBytes ?? .max
+            #expect(index + bench.cache.storedBytes < limit + 1 << 20)
         }
     }
 

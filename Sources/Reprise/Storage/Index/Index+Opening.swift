@@ -13,7 +13,7 @@ extension Index {
     ///
     /// A new entry touches a page of each tree, two of them at random positions, and each page is written twice: to the
     /// log and to the file.
-    private static let pageSize = 1024
+    static let pageSize = 1024
     /// Pages of the log after which it is merged: half a megabyte, so that the index stays small beside a small cache.
     private static let logPages = 512
     /// Maximum size of the log, apart from one transaction.

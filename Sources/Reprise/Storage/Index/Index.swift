@@ -12,6 +12,10 @@ struct Index: Sendable {
     let codec: RecordCodec
     /// Number of write transactions since the index was opened.
     let transactions = Mutex(0)
+    /// Number of pages of the file without content, after the last write transaction.
+    private let freePages = Mutex<Int64>(0)
+    /// Size of these pages, which are used before the file grows.
+    var freeBytes: Int64 { freePages.withLock { $0 } * Int64(Self.pageSize) }
     let census = EntryCensus()
     /// Called when a query finds the file damaged.
     let onDamage: @Sendable () -> Void
@@ -252,12 +256,16 @@ struct Index: Sendable {
     /// Runs `body` in one transaction, also in a task that is canceled: what ends a piece of work is recorded.
     func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(RepriseError) -> T {
         do {
-            let result = try await DiskExecutor.shared.counting { [database] in
+            let (result, free) = try await DiskExecutor.shared.counting { [database] in
                 // GRDB breaks off what a canceled task does.
                 try await Task(executorPreference: DiskExecutor.shared) {
-                    try await database.write { try body($0) }
+                    try await database.write { database in
+                        let result = try body(database)
+                        return (result, try Int64.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0)
+                    }
                 }.value
             }
+            freePages.withLock { $0 = free }
             transactions.withLock { $0 += 1 }
             return result
         } catch {
