@@ -1,8 +1,8 @@
 /// Spreads pulls of unknown sizes over time, so that together they keep to a rate: a budget of bytes, as a pure value.
 ///
 /// Each pull claims its place in one row of bytes, about as many as the last one brought, and begins when the bytes
-/// before its place are earned. What it really brought moves the places of later claims. Time in which nothing is
-/// claimed earns nothing, so that no burst follows a pause.
+/// before its place are earned. Bytes that it did not bring are earned at once, and further ones are a debt, so places
+/// never change. Time in which nothing is claimed earns nothing, so that no burst follows a pause.
 ///
 /// Times are those of one monotonic clock.
 package struct TransferPace: Sendable {
@@ -59,7 +59,7 @@ package struct TransferPace: Sendable {
     /// A pull has brought `count` bytes; 0 if it did not happen.
     package mutating func settle(_ claim: Claim, bytes count: Int64, at now: Duration) {
         advance(to: now)
-        claimed = max(claimed + Double(count) - claim.size, earned)
+        earned = min(claimed, earned + claim.size - Double(count))
         // One short piece must not let all others begin at once.
         lastSize = max(Double(count), lastSize / 2)
     }

@@ -27,6 +27,28 @@ import Testing
         #expect(pace.delay(of: third, at: .zero) == .seconds(3), "what was withdrawn takes no place")
     }
 
+    @Test("every claim is admitted in time without further ones, whatever the pulls before it bring")
+    func allAreAdmitted() {
+        var random = SeededGenerator(seed: 21)
+        for round in 0..<500 {
+            let rate = Int64.random(in: 1000...5_000_000, using: &random)
+            var pace = TransferPace(rate: rate, at: .zero)
+            var claims = (0..<Int.random(in: 1...20, using: &random)).map { _ in pace.claim(atMost: nil, at: .zero) }
+            var now = Duration.zero
+            while !claims.isEmpty {
+                let delays = claims.map { pace.delay(of: $0, at: now) }
+                let next = delays.indices.min { delays[$0] < delays[$1] } ?? 0
+                now += delays[next]
+                guard pace.delay(of: claims[next], at: now) < .milliseconds(1) else {
+                    Issue.record("a claim of round \(round) waits for ever")
+                    break
+                }
+                let count = Bool.random(using: &random) ? 10 : Int64.random(in: 0...(1 << 17), using: &random)
+                pace.settle(claims.remove(at: next), bytes: count, at: now)
+            }
+        }
+    }
+
     @Test func aPauseEarnsNoBurst() {
         var pace = TransferPace(rate: Self.piece, at: .zero)
         pace.settle(pace.claim(atMost: nil, at: .zero), bytes: Self.piece, at: .zero)
