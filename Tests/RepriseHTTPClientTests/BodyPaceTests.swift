@@ -5,12 +5,13 @@ import Testing
 
 @Suite("The pace of a body's consumer", .limit(minutes: 1))
 struct BodyPaceTests {
-    /// The speeds after looks, one for each letter: `h` halted, `r` reading, `p` and `q` the same after a pull.
+    /// The speeds after looks, one for each letter: `h` halted, `r` reading, `p` and `q` the same after a pull, `s`
+    /// silent.
     private func speeds(_ looks: String) -> [BodyPace.Speed] {
         var pace = BodyPace()
         return looks.map { letter in
             if "pq".contains(letter) { pace.pulled() }
-            return pace.look(isHalted: "hp".contains(letter))
+            return pace.look(isHalted: "hp".contains(letter), hasReceived: letter != "s")
         }
     }
 
@@ -18,9 +19,11 @@ struct BodyPaceTests {
         #expect(speeds("qqqqqqqqpqqqpq").allSatisfy { $0 == .full })
     }
 
-    @Test("An origin that sends nothing is not the consumer's fault")
+    @Test("A body whose origin sends nothing does not move, until it sends again")
     func noBytes() {
-        #expect(speeds("rrrrrrrrrrrr").allSatisfy { $0 == .full })
+        #expect(speeds("qsssr") == [.full, .full, .reduced, .reduced, .full])
+        #expect(speeds("qsqsqs").allSatisfy { $0 == .full })
+        #expect(speeds("sssssss").last == .reduced, "the consumer has not stopped")
     }
 
     @Test func aConsumerThatTheConnectionMostlyWaitsForHasReducedSpeed() {

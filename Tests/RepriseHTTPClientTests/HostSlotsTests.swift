@@ -49,6 +49,18 @@ struct HostSlotsTests {
         #expect(order == [5, 4, 6, 7, 3, 2].map { "admit \($0) on 7" })
     }
 
+    @Test func theFileThatHasWaitedLongestGoesFirst() {
+        var slots = slots(1)
+        for resource in [1, 1, 2, 3, 2, 1] { _ = slots.enter(.playing, for: resource) }
+        var order: [Int] = []
+        var next = 1
+        while slots.queued > 0, case .admit(let number, _)? = slots.release(next, with: 7).first {
+            order.append(number)
+            next = number
+        }
+        #expect(order == [6, 2, 5, 3, 4])
+    }
+
     @Test func aQueuedRequestTakesTheClassOfThoseWhoWait() {
         var slots = slots(1)
         _ = enter(&slots, .playing, .download, .preload)

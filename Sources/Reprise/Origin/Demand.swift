@@ -1,7 +1,8 @@
 /// What bytes are wanted for: a class of demand, from lowest to highest.
 ///
 /// At one origin a higher class goes first. It gets the next free connection, and while one of its readers waits for
-/// bytes, fetches of lower classes neither send requests nor read. Within a class the newest request goes first.
+/// bytes, fetches of lower classes neither send requests nor read. Within a class the file that has waited longest
+/// goes first, and of one file the newest request.
 public enum Demand: Int, Sendable, Hashable, Comparable, CaseIterable {
     /// To be kept, with no deadline; at most as fast as ``Downloads/rate`` says.
     case download

@@ -18,6 +18,8 @@ struct WindowedBody {
     private let largestWindow: Int
     /// Number of bytes that have arrived so far.
     private var total = 0
+    /// The value of ``total`` at the last look.
+    private var totalAtLook = 0
 
     init(window: Int) {
         largestWindow = window
@@ -87,7 +89,10 @@ struct WindowedBody {
     /// Notes a look at the pace of the consumer, ``BodyPace/looks`` times in the parking time.
     @discardableResult
     mutating func lookAtPace() -> BodyPace.Speed {
-        pace.look(isHalted: machine.state == .open && machine.waitingSince == nil && !isReading)
+        defer { totalAtLook = total }
+        return pace.look(
+            isHalted: machine.state == .open && machine.waitingSince == nil && !isReading,
+            hasReceived: total > totalAtLook)
     }
 
     private mutating func reopenWindow() -> Bool {

@@ -111,7 +111,8 @@ final class ConnectionPool: Sendable {
         let entered = state.update(performing: { $0() }) { state, effects -> (number: Int, isQueued: Bool)? in
             guard !state.isClosed else { return nil }
             return change(endpoint, in: &state, &effects) { host in
-                let (number, actions) = host.slots.enter(interest == nil ? request.demand : interest?.demand)
+                let (number, actions) = host.slots.enter(
+                    interest == nil ? request.demand : interest?.demand, for: request.url.hashValue)
                 host.guests[number] = Guest(interest: interest, waiter: waiter)
                 return ((number, host.slots.isQueued(number)), actions)
             }

@@ -12,8 +12,8 @@ import Reprise
 /// head.
 ///
 /// If the limit is strict, no place is lent. For a queued request, the connection of a running body is closed first,
-/// and its place is then reassigned. A body can be closed if no reader wants it. It can also be closed if a range
-/// request can fetch the rest, and the body is slow or of a lower class.
+/// and its place is then reassigned. A body can be closed if no reader wants it, or if it is of a lower class. It can
+/// also be closed if it is slow, and a range request can fetch the rest.
 ///
 ///     queued ──► asking ──► streaming ◄──► throttled, parked, displaced
 ///                  └──► ending                       └──► givenUp
@@ -55,6 +55,8 @@ struct HostSlots<Element: Sendable>: Sendable {
     }
 
     private struct Request {
+        /// A hash of its URL.
+        let resource: Int
         var standing: Standing
         var demand: Demand?
         /// How fast the consumer pulls the body.
@@ -94,10 +96,10 @@ struct HostSlots<Element: Sendable>: Sendable {
     /// Whether the request waits for a place.
     func isQueued(_ number: Int) -> Bool { requests[number]?.standing == .queued }
 
-    /// Adds a request; its number identifies it from now on.
-    mutating func enter(_ demand: Demand?) -> (number: Int, actions: [Action]) {
+    /// Adds a request for the file with this hash; its number identifies it from now on.
+    mutating func enter(_ demand: Demand?, for resource: Int = 0) -> (number: Int, actions: [Action]) {
         lastNumber += 1
-        requests[lastNumber] = Request(standing: .queued, demand: demand)
+        requests[lastNumber] = Request(resource: resource, standing: .queued, demand: demand)
         return (lastNumber, settle())
     }
 
@@ -187,15 +189,18 @@ struct HostSlots<Element: Sendable>: Sendable {
         return actions
     }
 
-    /// The newest request of the highest class.
+    /// The newest request, of the highest class, for the file that has waited longest.
+    ///
+    /// Of several requests for one file, the newest is where its player is now.
     private var nextInQueue: (number: Int, demand: Demand)? {
-        var next: (number: Int, demand: Demand)?
-        for (number, request) in requests where request.standing == .queued {
-            guard let demand = request.demand else { continue }
-            if let next, (next.demand, next.number) > (demand, number) { continue }
-            next = (number, demand)
-        }
-        return next
+        let queue = requests.filter { $0.value.standing == .queued && $0.value.demand != nil }
+        guard let demand = queue.values.compactMap(\.demand).max(),
+            let oldest = queue.filter({ $0.value.demand == demand }).min(by: { $0.key < $1.key }),
+            let newest = queue.filter({
+                $0.value.demand == demand && $0.value.resource == oldest.value.resource
+            }).keys.max()
+        else { return nil }
+        return (newest, demand)
     }
 
     private mutating func withdrawUnwanted() -> [Action] {
@@ -248,8 +253,9 @@ struct HostSlots<Element: Sendable>: Sendable {
     private func order(ofClosing number: Int, for demand: Demand) -> Int? {
         guard let body = requests[number], body.standing == .streaming else { return nil }
         if body.demand == nil { return 0 }
-        guard body.canBeResumed, rank(number) <= demand.rawValue else { return nil }
-        if rank(number) < demand.rawValue { return 1 }
+        // One of a lower class that cannot be resumed would give way to the player that waits for its place.
+        if rank(number) < demand.rawValue { return body.canBeResumed ? 1 : 4 }
+        guard body.canBeResumed, rank(number) == demand.rawValue else { return nil }
         if body.isResting { return 2 }
         return body.speed == .full ? nil : 3
     }
