@@ -129,7 +129,7 @@ public final class NIOOrigin: Origin {
                 if Self.isRead(request) {
                     let exchange = Exchange(
                         request: head, body: body, connection: idle, slot: slot, isReused: true,
-                        onInterim: request.onInterim, patience: patience)
+                        asked: request, patience: patience)
                     do { return try await perform(exchange) } catch is StaleConnection {}
                 } else {
                     // It may be dead, and the request must not be sent twice (RFC 9110 §9.2.2).
@@ -141,7 +141,7 @@ public final class NIOOrigin: Origin {
             return try await perform(
                 Exchange(
                     request: head, body: body, connection: connection, slot: slot, isReused: false,
-                    onInterim: request.onInterim, patience: patience))
+                    asked: request, patience: patience))
         } catch {
             slot.release(nil)
             throw error

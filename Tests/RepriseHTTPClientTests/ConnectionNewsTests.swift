@@ -30,7 +30,7 @@ import Testing
             let slot = try await pool.lease(Endpoint(request.url), for: request)
             return Exchange(
                 request: try RequestHead(request, configuration: .named("test")), body: ByteBuffer(),
-                connection: connection, slot: slot, isReused: isReused, onInterim: nil,
+                connection: connection, slot: slot, isReused: isReused, asked: request,
                 patience: .init(request, configuration.patience(with: "")))
         }
 

@@ -23,7 +23,7 @@ struct ExchangeTests {
         let connection = try await connector.connect(to: Endpoint(url))
         let exchange = Exchange(
             request: try RequestHead(OriginRequest(url: url), configuration: .init()), body: ByteBuffer(),
-            connection: connection, slot: slot, isReused: isReused, onInterim: nil,
+            connection: connection, slot: slot, isReused: isReused, asked: OriginRequest(url: url),
             patience: .init(OriginRequest(url: url), .init(response: nil, idle: nil)))
         exchange.cancel()
         connection.start(exchange)

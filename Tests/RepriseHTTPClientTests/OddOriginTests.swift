@@ -1,4 +1,5 @@
 import HTTPTypes
+import Primitives
 import Reprise
 import TestLimits
 import Testing
@@ -56,6 +57,23 @@ struct OddOriginTests {
                 for _ in 0..<2 { try await expectOK(client, server) }
                 #expect(server.connections == 2)
             }
+        }
+    }
+
+    @Test("What is tolerated is told once for each response, of its head and of its chunks")
+    func told() async throws {
+        let heads = ["HTTP/1.1 200 OK\nContent-Length: 2\n\nok", Self.ok]
+        let chunks = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2 \r\nok\r\n0\r\n\r\n"
+        for (response, count) in [(heads[0], 1), (heads[1], 0), (chunks, 1)] {
+            let told = Mutex<[String]>([])
+            try await ScriptedServer.run({ _, _ in [.send(response)] }) { server in
+                try await withClient { client in
+                    var request = OriginRequest(url: try ResourceURL(server.url("/")))
+                    request.onOddity = { oddity in told.withLock { $0.append(oddity) } }
+                    #expect(try await client.send(request).body.text() == "ok")
+                }
+            }
+            #expect(told.withLock { $0.count } == count, "\(response)")
         }
     }
 

@@ -263,6 +263,9 @@ final class Engine: Sendable {
         if let source = request.source { return (try await source.send(request), requestTime) }
         request.demand = demand
         request.interest = interest
+        request.onOddity = { [reporter, key = configuration.keyPolicy.key(for: request.url)] oddity in
+            reporter.remark("Its responses violate HTTP/1.1, and were read anyway.", oddity, about: key, at: authority)
+        }
         // A question whether something has changed is short.
         if condition != nil { request.errand = nil }
         let number = precedence.sends(interest, to: authority)

@@ -18,19 +18,21 @@ final class Reporter: Sendable {
     private struct Remarks {
         /// The latest, the oldest first.
         var latest: [HostRemark] = []
+        /// Those without their details.
         var known: Set<HostRemark> = []
 
         static let most = 256
         /// Number of remarks at which all are forgotten, and may be repeated.
         static let mostKnown = 4096
 
-        /// Whether `remark` is new.
-        mutating func note(_ remark: HostRemark) -> Bool {
+        /// The remark with its detail; `nil` if it is not new.
+        mutating func note(_ remark: HostRemark, detail: String?) -> HostRemark? {
             if known.count >= Self.mostKnown { known = [] }
-            guard known.insert(remark).inserted else { return false }
-            latest.append(remark)
+            guard known.insert(remark).inserted else { return nil }
+            let whole = HostRemark(host: remark.host, reason: remark.reason + (detail.map { " \($0)" } ?? ""))
+            latest.append(whole)
             if latest.count > Self.most { latest.removeFirst() }
-            return true
+            return whole
         }
     }
 
@@ -54,10 +56,12 @@ final class Reporter: Sendable {
     /// The latest remarks about hosts, the oldest first.
     var hostRemarks: [HostRemark] { remarks.withLock { $0.latest } }
 
-    /// Reports `reason` about `host`, which was noticed for `key`; does nothing if it was reported before.
-    func remark(_ reason: String, about key: CacheKey, at host: String) {
+    /// Reports `reason` about `host`, which was noticed for `key`; does nothing if it was reported before, with
+    /// whatever `detail`.
+    func remark(_ reason: String, _ detail: String? = nil, about key: CacheKey, at host: String) {
         let remark = HostRemark(host: host, reason: reason)
-        if remarks.withLock({ $0.note(remark) }) { tell(.hostRemarked(key, host: host, reason: reason)) }
+        guard let new = remarks.withLock({ $0.note(remark, detail: detail) }) else { return }
+        tell(.hostRemarked(key, host: host, reason: new.reason))
     }
 
     /// Everything that was counted.

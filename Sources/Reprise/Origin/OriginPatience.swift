@@ -32,15 +32,18 @@ package struct OriginPatience: Sendable {
 
     /// The time limit between two pieces of the body of `head`, while its consumer waits.
     package func withinBody(of request: OriginRequest, _ head: HTTPResponse) -> Duration {
-        let usual = Self.canResume(head) ? Self.shortest : Self.longest
+        let usual = Self.canResume(head, for: request) ? Self.shortest : Self.longest
         return max(idle ?? usual + margin, request.longestSilence ?? .zero)
     }
 
     /// Whether a range request can fetch the rest of the body.
     ///
-    /// This requires a strong validator (RFC 9110 §13.1.5) and an origin that supports ranges.
-    package static func canResume(_ head: HTTPResponse) -> Bool {
-        guard Validators(head.headerFields).ifRangeValue != nil else { return false }
+    /// This requires a strong validator (RFC 9110 §13.1.5) and an origin that supports ranges. The rest of a response
+    /// that is not stored is not requested.
+    package static func canResume(_ head: HTTPResponse, for request: OriginRequest) -> Bool {
+        guard request.method == .get, !CacheControl(head.headerFields, isShared: false).noStore,
+            Validators(head.headerFields).ifRangeValue != nil
+        else { return false }
         return head.status == .partialContent
             || head.headerFields[.acceptRanges].flatMap { AcceptRanges($0)?.supportsBytes } == true
     }

@@ -17,6 +17,9 @@ public struct OriginRequest: Sendable {
     ///
     /// Clients that cannot see them never call it.
     public var onInterim: (@Sendable (HTTPResponse) -> Void)?
+    /// Called with a sentence about the first violation of HTTP/1.1 in the response that the client tolerates; from any
+    /// thread.
+    package var onOddity: (@Sendable (String) -> Void)?
     /// Which networks the request may use; any by default.
     ///
     /// Honored by clients that can distinguish networks; others ignore it.

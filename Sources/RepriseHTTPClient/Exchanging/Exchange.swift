@@ -35,15 +35,16 @@ final class Exchange: Sendable {
     /// request.
     let isReused: Bool
     let response: EventLoopPromise<Response>
-    let onInterim: (@Sendable (HTTPResponse) -> Void)?
+    /// The request of the engine, for what it wants to learn of the response besides its head and body.
+    let asked: OriginRequest
     let patience: Patience
     private let hasBeenCanceled = Mutex(false)
 
     init(
         request: RequestHead, body: ByteBuffer, connection: Connection, slot: PoolSlot, isReused: Bool,
-        onInterim: (@Sendable (HTTPResponse) -> Void)?, patience: Patience
+        asked: OriginRequest, patience: Patience
     ) {
-        self.onInterim = onInterim
+        self.asked = asked
         self.patience = patience
         self.request = request
         self.body = body

@@ -46,6 +46,8 @@ final class ResponseHandler: ChannelInboundHandler {
     private var hasSeenBytes = false
     private var burst = Burst()
     private var failure: (any Error)?
+    /// Called with the first violation of RFC 9112 in the current response.
+    private var onOddity: (@Sendable (String) -> Void)?
     /// Number of interim responses before the answer to the current request.
     private var interimResponses = 0
     private static let mostInterimResponses = 100
@@ -95,6 +97,7 @@ final class ResponseHandler: ChannelInboundHandler {
         state = .awaitingHead(exchange, timer: timeout)
         hasSeenBytes = false
         reader.begin(exchange.request.method)
+        onOddity = exchange.asked.onOddity
         interimResponses = 0
         // Back to small reads, after the large ones of the last body.
         try? context.channel.syncOptions?.setOption(.recvAllocator, value: ReceiveAllocator())
@@ -216,6 +219,7 @@ final class ResponseHandler: ChannelInboundHandler {
     // MARK: Publishing
 
     private func publish() {
+        if let oddity = reader.oddity, let tell = onOddity.take() { tell(oddity) }
         if let head = burst.head {
             burst.head = nil
             receivedHead(head)
@@ -232,7 +236,7 @@ final class ResponseHandler: ChannelInboundHandler {
             return fail(
                 RepriseError(.originMisbehaved, "\(endpoint.name) sends interim responses without end, and no answer."))
         }
-        exchange.onInterim?(head)
+        exchange.asked.onInterim?(head)
     }
 
     private func receivedHead(_ head: HTTPResponse) {
@@ -242,7 +246,8 @@ final class ResponseHandler: ChannelInboundHandler {
             patience: exchange.patience.withinBody(head))
         timer.cancel()
         state = .streaming(stream)
-        exchange.slot.headArrived(on: exchange.connection, canBeResumed: OriginPatience.canResume(head))
+        exchange.slot.headArrived(
+            on: exchange.connection, canBeResumed: OriginPatience.canResume(head, for: exchange.asked))
         watchPace(of: stream)
         publishBody(of: stream)
         exchange.response.succeed(.init(head: head, body: ResponseBody(stream)))

@@ -45,6 +45,19 @@ import Testing
         }
     }
 
+    @Test("a violation of HTTP/1.1 is said once for each host, with its first detail") func oddity() async throws {
+        let origin = ScriptedOrigin { request, number in
+            request.onOddity?("Line \(number) has no colon.")
+            return ScriptedOrigin.Answer(200, [.contentLength: "2", .cacheControl: "no-cache"], body: [1, 2])
+        }
+        try await origin.run { cache async throws in
+            for _ in 0..<2 { _ = try await cache.resource(for: "https://origin/a").read().collect() }
+            let reasons = cache.hostRemarks.map(\.reason).filter { $0.contains("HTTP/1.1") }
+            #expect(reasons.count == 1)
+            #expect(reasons.first?.hasSuffix("Line 1 has no colon.") == true)
+        }
+    }
+
     @Test("their number is bounded") func bounds() {
         let reporter = Reporter()
         for number in 0..<1000 { reporter.remark("odd", about: CacheKey("k"), at: "h\(number)") }
