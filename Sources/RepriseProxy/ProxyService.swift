@@ -26,6 +26,7 @@ final class ProxyService: Sendable {
     let streams: StreamKnowledge
     /// Responses of streams' live edges.
     let liveExchanges: SharedExchanges
+    let contentFeatures = ContentFeatures()
     private let upkeep: HeapUpkeep
     /// Playlists in memory, on their way to clients.
     let texts: SharedTexts

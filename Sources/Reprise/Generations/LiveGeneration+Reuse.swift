@@ -51,6 +51,12 @@ extension LiveGeneration {
         if isFreshened { store.recorder.note(self, bytes: 0) }
     }
 
+    /// Adds the DLNA field that the origin sends only if it is requested.
+    func note(contentFeatures: String) {
+        changeResponse { $0.note(contentFeatures: contentFeatures) }
+        store.recorder.note(self, bytes: 0)
+    }
+
     /// Notes that the origin was asked for a play, whatever came of that.
     func noteQuestion() {
         let now = elapsed

@@ -204,6 +204,11 @@ struct StoredResponse: Sendable {
         recordChanged()
     }
 
+    mutating func note(contentFeatures: String) {
+        record.fields[.contentFeatures] = contentFeatures
+        recordChanged()
+    }
+
     /// Assigns the role in a stream that a playlist declares; returns false if it is unchanged.
     ///
     /// Invalidates the response if the role shows that it is a different segment with the same name.

@@ -85,3 +85,8 @@ public struct ContentInformation: Sendable {
         generation = ""
     }
 }
+
+extension HTTPField.Name {
+    /// What a DLNA renderer may do with the media; origins send it only if it is requested.
+    package static let contentFeatures = HTTPField.Name("contentFeatures.dlna.org") ?? .from
+}

@@ -18,7 +18,9 @@ extension LiveResource {
                 fields[.contentType] = nil
                 generation.freshen(fields, requestTime: time, by: request)
             case .contradicts: generation.expire()
-            case .tellsNothing: break
+            case .tellsNothing:
+                // It describes the kind of file rather than its bytes.
+                if let features = fields[.contentFeatures] { generation.note(contentFeatures: features) }
             }
         }
         return response.head

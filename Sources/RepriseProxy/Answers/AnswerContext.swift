@@ -50,6 +50,7 @@ struct AnswerContext: Sendable {
     }
 
     private func answerOnce(by plan: RequestPlan?) async throws -> Bool {
+        try await service.contentFeatures.complete(for: self)
         switch head.method {
         case .get where listed == .key: return try await KeyAnswer(context: self).send()
         case .get, .options:

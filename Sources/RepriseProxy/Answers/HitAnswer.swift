@@ -35,6 +35,7 @@ struct HitAnswer {
             let hit = known.hits.hit(
                 spec, atMost: usesSendfile ? Self.firstRegion : Self.readRegion, for: request.statedDirectives),
             judged.map({ $0.generation == hit.information.generation }) != false, known.hasRole(hit.information),
+            !service.contentFeatures.isMissing(in: hit.information, for: request.head),
             let lines = known.lines(
                 of: hit.information, to: request.head, filter: service.filter(for: request.head.audience))
         else { return nil }
