@@ -62,6 +62,16 @@ import Testing
         ByteBuffer(string: "GET /x HTTP/1.1\r\nX: " + String(repeating: "a", count: count))
     }
 
+    @Test("a head that was refused takes no memory while the client keeps the connection open")
+    func refusedHead() async throws {
+        try await Self.run({ _ in }) { site async throws in
+            let channel = try await site.connect()
+            try await channel.writeInbound(Self.unfinished(70_000))
+            #expect(try await Self.status(channel) == 431)
+            #expect(try await site.held == 0)
+        }
+    }
+
     @Test("the longest unfinished heads are answered 431 when all together are too long (RFC 6585 §5)")
     func heads() async throws {
         try await Self.run({ $0.mostRequestBytes = 100_000 }) { site async throws in

@@ -185,7 +185,12 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// Decides whether to keep reading, and ends the connection if nothing is left to do.
     private func settle(_ context: ChannelHandlerContext) {
         if case .none = work { answeredBytes = 0 }
-        noteHeld(ending == .open ? requests.heldBytes + router.heldBytes + answeredBytes : answeredBytes)
+        if ending != .open {
+            // Clients may take a while to close their side.
+            requests.clear()
+            router.forget()
+        }
+        noteHeld(requests.heldBytes + router.heldBytes + answeredBytes)
         let isFull = ending == .open && requests.isFull
         // With reading off the kernel still delivers all its bytes when the client closes its side.
         if isFull, requests.isOverfull { return context.close(promise: nil) }

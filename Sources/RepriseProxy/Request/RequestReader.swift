@@ -35,11 +35,14 @@ struct RequestReader {
     /// Forgets what has arrived; returns why that cannot be answered.
     mutating func giveUp() -> Refusal {
         let isInBody = unfinished != nil
-        (parser, unfinished) = (RequestParser(serverName: serverName), nil)
+        clear()
         return isInBody
             ? Refusal(status: 503, reason: "Too many requests are being received.", retryAfter: 1)
             : Refusal(status: 431, reason: "The header is too long while so many requests are being received.")
     }
+
+    /// Drops everything that has arrived.
+    mutating func clear() { (parser, unfinished) = (RequestParser(serverName: serverName), nil) }
 
     /// Creates a reader of the requests that the server of this name gets.
     init(serverName: String) {
