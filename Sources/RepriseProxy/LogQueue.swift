@@ -14,6 +14,8 @@ final class LogQueue: Sendable {
 
     /// Maximum number of waiting lines.
     private static let capacity = 4096
+    /// Maximum length of a value in a line, in characters: a client may send a URL of any length.
+    private static let longestValue = 1024
     /// Maximum wait of ``drain()``.
     private static let patience = DispatchTimeInterval.seconds(1)
 
@@ -33,6 +35,10 @@ final class LogQueue: Sendable {
             return true
         }
         guard isAdmitted else { return }
+        let metadata = metadata.mapValues { value -> Logger.MetadataValue in
+            let text = "\(value)"
+            return text.utf8.count > Self.longestValue ? "\(text.prefix(Self.longestValue))…" : value
+        }
         queue.async { [self] in
             logger.log(level: level, message, metadata: metadata)
             let dropped = backlog.withLock { backlog in

@@ -22,7 +22,7 @@ import Testing
 
         func log(event: LogEvent) {
             if lines.isEmpty { gate.wait() }
-            lines.add("\(event.message)")
+            lines.add("\(event.message)" + (event.metadata?["url"].map { " \($0)" } ?? ""))
         }
     }
 
@@ -33,6 +33,16 @@ import Testing
         var all: [String] { lines.withLock { $0 } }
 
         func add(_ line: String) { lines.withLock { $0.append(line) } }
+    }
+
+    @Test func longValuesAreCut() async {
+        let (gate, lines) = (DispatchSemaphore(value: 0), Lines())
+        gate.signal()
+        let queue = LogQueue(Logger(label: "test") { _ in StoppedHandler(gate: gate, lines: lines) })
+        queue.log(.info, "a", metadata: ["url": "\(String(repeating: "x", count: 5000))"])
+        queue.log(.info, "b", metadata: ["url": "\(String(repeating: "x", count: 1000))"])
+        while lines.all.count < 2 { await queue.drain() }
+        #expect(lines.all.map(\.count) == [2 + 1024 + 1, 2 + 1000])
     }
 
     @Test func noCallerWaitsAndWhatFindsNoRoomIsCounted() async {

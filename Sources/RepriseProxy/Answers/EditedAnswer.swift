@@ -12,7 +12,7 @@ struct EditedAnswer {
     /// Number of bytes after which a body that the editor cannot judge is left alone.
     private static let beginning = 4096
     /// Maximum number of bytes of a large body to edit at once.
-    private static let pieceSize = 256 << 10
+    private static let pieceSize = 32 << 10
 
     let context: AnswerContext
     let editor: any BodyEditor
@@ -96,7 +96,7 @@ struct EditedAnswer {
                 let bytes = isOver ? nil : Array(taken.prefix(Self.pieceSize))
                 taken = taken.dropFirst(Self.pieceSize)
                 let text: [UInt8]
-                (pieces, text) = await withTaskExecutorPreference(DiskExecutor.playlists) { [pieces] in
+                (pieces, text) = await withTaskExecutorPreference(DiskExecutor.largePlaylists) { [pieces] in
                     var pieces = pieces
                     let text = bytes.map { pieces.edit($0) } ?? pieces.finish()
                     return (pieces, text)

@@ -31,6 +31,8 @@ struct ListedPatterns: Sendable {
 
     /// Maximum number of suffixes of one prefix; beyond it the oldest goes.
     private static let mostSuffixes = 16
+    /// Number of owners of a file at which the lookup ends.
+    private static let mostOwners = 32
 
     private var buckets: [Int: Bucket] = [:]
     /// The lengths of the prefixes in UTF-8, ascending, and the number of buckets that have them.
@@ -63,12 +65,13 @@ struct ListedPatterns: Sendable {
         if patterns.isEmpty { count(pattern.prefix.utf8.count, -1) }
     }
 
-    /// The lists with patterns that stand for the file at `url`; adds the number of comparisons to `steps`.
+    /// The lists with patterns that stand for the file at `url`, those with the longest prefixes if there are many; adds
+    /// the number of comparisons to `steps`.
     func owners(of url: String, steps: inout Int) -> [ListingNumbers.Owner] {
         guard !buckets.isEmpty else { return [] }
         var url = url
         return url.withUTF8 { bytes in
-            var owners: [ListingNumbers.Owner] = []
+            var found: [(length: Int, bucket: Bucket)] = []
             var hasher = Hasher()
             var start = 0
             for (length, _) in lengths {
@@ -77,7 +80,12 @@ struct ListedPatterns: Sendable {
                 start = length
                 steps += 1
                 let prefix = hasher
-                for pattern in buckets[prefix.finalize()]?.patterns ?? [] {
+                if let bucket = buckets[prefix.finalize()] { found.append((length, bucket)) }
+            }
+            var owners: [ListingNumbers.Owner] = []
+            for (length, bucket) in found.reversed() {
+                for pattern in bucket.patterns.reversed() {
+                    guard owners.count < Self.mostOwners else { return owners }
                     steps += 1
                     if bytes[length...].reversed().starts(with: pattern.suffix.utf8.reversed()) {
                         owners += pattern.owners.all

@@ -16,6 +16,7 @@ final class PlaylistFilter: BodyFilter {
     private let tracks: StoredTracks
     private let others = OtherFiles()
     private let exceeding = OtherFiles()
+    private let turns = HostTurns()
     let texts = WrittenTexts()
 
     init(
@@ -38,7 +39,7 @@ final class PlaylistFilter: BodyFilter {
         }
         return PlaylistRewriter(
             isDeclared: isDeclared, limits: limits, streams: streams, notes: notes, texts: texts, tracks: tracks,
-            others: others, exceeding: exceeding, onUneditable: onUneditable)
+            others: others, turns: turns, exceeding: exceeding, onUneditable: onUneditable)
     }
 
     func noteCoded(_ information: ContentInformation, at url: ResourceURL) {

@@ -14,6 +14,7 @@ struct PlaylistRewriter: BodyEditor {
     let texts: WrittenTexts
     let tracks: StoredTracks
     let others: OtherFiles
+    let turns: HostTurns
     /// Playlists that turned out to be beyond a limit, which are not worked through again.
     let exceeding: OtherFiles
     let onUneditable: @Sendable (ResourceURL, PlaylistError) -> Void
@@ -55,7 +56,7 @@ struct PlaylistRewriter: BodyEditor {
         }
         do {
             if body.isWithoutOrigin || body.isHostAway {
-                return try await withTaskExecutorPreference(DiskExecutor.largePlaylists) { try await selected(body) }
+                return try await slowly(body) { try await selected(body) }
             }
             if let quick = limits.quick(forInput: body.bytes.count) {
                 do {
@@ -64,9 +65,7 @@ struct PlaylistRewriter: BodyEditor {
                     }
                 } catch let error as PlaylistError where error.code == .budgetExceeded {}
             }
-            return try await withTaskExecutorPreference(DiskExecutor.largePlaylists) {
-                try rewritten(body, limits: limits)
-            }
+            return try await slowly(body) { try rewritten(body, limits: limits) }
         } catch let error as PlaylistError {
             switch error.code {
             case .canceled: throw CancellationError()
@@ -77,10 +76,19 @@ struct PlaylistRewriter: BodyEditor {
         }
     }
 
+    /// Runs `work` on a playlist that may take long.
+    private func slowly(
+        _ body: GatheredBody, _ work: @Sendable () async throws -> [UInt8]?
+    ) async throws -> [UInt8]? {
+        try await turns.run(at: body.url.authority) {
+            try await withTaskExecutorPreference(DiskExecutor.largePlaylists) { try await work() }
+        }
+    }
+
     /// Edits the links of a playlist that exceeds a limit line by line.
-    private func edited(_ body: GatheredBody, after error: PlaylistError) async throws -> [UInt8] {
+    private func edited(_ body: GatheredBody, after error: PlaylistError) async throws -> [UInt8]? {
         guard PlaylistFormat(of: body.bytes) == .hls else { throw unedited(body, because: error) }
-        return await withTaskExecutorPreference(DiskExecutor.playlists) {
+        return try await slowly(body) {
             var lines = lineEditor(of: body)
             return lines.edit(body.bytes) + lines.finish()
         }

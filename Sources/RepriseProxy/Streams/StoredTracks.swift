@@ -36,8 +36,8 @@ struct StoredTracks {
     let limits: PlaylistLimits
     var playlists = RememberedPlaylists.shared
 
-    /// Size of the playlists, in bytes, and number of DASH segments to look up in one batch.
-    private static let (mostBytesTogether, mostSegmentsTogether) = (4 << 20, 20_000)
+    /// Number of links and segments to look up in one batch.
+    private static let mostTogether = 20_000
 
     /// Most segments of a representation that are looked up, hours of film; one with more counts as not stored.
     private static let mostSegments = 20_000
@@ -159,7 +159,7 @@ struct StoredTracks {
         for (index, (path, segments)) in lists.enumerated() {
             group.append((path, Array(segments)))
             count += segments.count
-            guard count >= Self.mostSegmentsTogether || index == lists.count - 1 else { continue }
+            guard count >= Self.mostTogether || index == lists.count - 1 else { continue }
             let stored = try await StoredExtents(group.flatMap { $1.map(\.target) }, in: files)
             for (path, segments) in group { body(path, segments, stored) }
             (group, count) = ([], 0)
@@ -178,22 +178,24 @@ struct StoredTracks {
                 if stored.share(of: link.extent, at: target) == .whole { shares[index] = Share(stored: 1, count: 1) }
             }
         }
-        var (group, size) = ([(links: [Int], media: Listed)](), 0)
+        var (group, count) = ([(links: [Int], media: Listed)](), 0)
         func finish() async throws {
             let stored = try await StoredExtents(group.lazy.flatMap(\.media.targets), in: files)
             for (links, media) in group {
                 let share = Self.share(Self.storedLinks(of: media, in: stored), of: media.list)
                 for link in links { shares[link] = share }
             }
-            (group, size) = ([], 0)
+            (group, count) = ([], 0)
         }
         for (target, links) in links {
             guard let media = try await playlist(at: target, importing: outer.list.variables, in: stored),
                 media.list.kind == .media
             else { continue }
+            // Lookups cost more than other steps.
+            try outer.list.budget.spend(steps: 2 * media.targets.count)
             group.append((links, media))
-            size += media.list.bytes.count
-            if size >= Self.mostBytesTogether { try await finish() }
+            count += media.targets.count
+            if count >= Self.mostTogether { try await finish() }
         }
         try await finish()
         return shares
@@ -264,7 +266,7 @@ struct StoredTracks {
     }
 }
 
-/// The stored extents of many files, looked up in one batch.
+/// The stored extents of many files.
 private struct StoredExtents {
     /// The stored share of a link's extent.
     enum Share {
@@ -273,21 +275,27 @@ private struct StoredExtents {
 
     private var files: [LinkTarget: (resource: MediaResource, content: StoredContent)] = [:]
 
-    /// Looks up the files at `targets`, with a single index read for those not in memory.
+    /// Maximum number of files of one index read, so that other requests get their turn.
+    private static let mostPerRead = 2_000
+
+    /// Looks up the files at `targets`, and keeps those of which bytes are stored.
     init(_ targets: some Sequence<LinkTarget>, in finder: FileFinder) async throws {
-        var resources: [LinkTarget: MediaResource] = [:]
-        for target in Set(targets) {
-            guard case .fetchable(let uri) = target, let url = try? ResourceURL(uri.withoutFragment.text) else {
-                continue
+        var rest = Array(Set(targets))[...]
+        while !rest.isEmpty {
+            var resources: [(target: LinkTarget, resource: MediaResource)] = []
+            for target in rest.prefix(Self.mostPerRead) {
+                guard case .fetchable(let uri) = target, let url = try? ResourceURL(uri.withoutFragment.text) else {
+                    continue
+                }
+                resources.append((target, try finder.resource(at: url)))
             }
-            resources[target] = try finder.resource(at: url)
+            rest = rest.dropFirst(Self.mostPerRead)
+            try Task.checkCancellation()
+            for (file, content) in zip(resources, await MediaResource.stored(resources.map(\.resource))) {
+                if let content { files[file.target] = (file.resource, content) }
+            }
+            try Task.checkCancellation()
         }
-        try Task.checkCancellation()
-        let found = Array(resources)
-        for (file, content) in zip(found, await MediaResource.stored(found.map(\.value))) {
-            if let content { files[file.key] = (file.value, content) }
-        }
-        try Task.checkCancellation()
     }
 
     func file(at target: LinkTarget) -> (resource: MediaResource, content: StoredContent)? { files[target] }

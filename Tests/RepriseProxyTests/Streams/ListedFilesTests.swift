@@ -103,6 +103,22 @@ import Testing
         return "<MPD><Period><AdaptationSet>\(representations.joined())</AdaptationSet></Period></MPD>"
     }
 
+    @Test("many patterns for one file don't make it slow")
+    func overlappingPatterns() throws {
+        let files = ListedFiles()
+        let url = "http://origin/" + String(repeating: "a", count: 80) + "xxxxxxxx"
+        for number in 0..<20 {
+            let templates = (0..<60).flatMap { length in
+                (1...8).map { String(repeating: "a", count: length) + "$Number$" + String(repeating: "x", count: $0) }
+            }
+            _ = files.note(
+                try Self.listing(Self.mpd(templates.shuffled().prefix(64)), at: "http://origin/\(number).mpd"))
+        }
+        let before = files.steps
+        #expect(files.find(try ResourceURL(url)).file != nil)
+        #expect(files.steps - before < 200)
+    }
+
     @Test("a look-up costs the same, however many lists and patterns there are")
     func steps() throws {
         let files = ListedFiles()
