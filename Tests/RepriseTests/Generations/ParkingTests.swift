@@ -26,6 +26,7 @@ import Testing
             sendBufferSize: 4 << 10, client: client,
             configure: {
                 $0.clock = CacheClock(clock) { Date(timeIntervalSince1970: 1_800_000_000) }
+                $0.parkingTime = .seconds(5)
                 $0.retry.attempts = 0
                 $0.retry.timeouts = 0
             }
