@@ -39,9 +39,23 @@ struct WindowedBodyTests {
 
     @Test func aBodyThatItsConsumerWaitsForIsPulledAtFullSpeed() {
         var body = WindowedBody(window: 100)
+        for _ in 0..<12 {
+            #expect(body.take() == nil)
+            _ = body.wait(now: .zero)
+            var pieces = queue(big)
+            #expect(body.received(&pieces) == .piece(big))
+            #expect(body.lookAtPace() == .full)
+        }
+    }
+
+    @Test func aBodyOfWhichNothingArrivesDoesNotMove() {
+        var body = WindowedBody(window: 100)
         #expect(body.take() == nil)
         _ = body.wait(now: .zero)
-        for _ in 0..<12 { #expect(body.lookAtPace() == .full) }
+        #expect((0..<3).map { _ in body.lookAtPace() } == [.full, .reduced, .reduced])
+        var pieces = queue(big)
+        #expect(body.received(&pieces) == .piece(big))
+        #expect(body.lookAtPace() == .full)
     }
 
     @Test func aWaitingConsumerGetsThePieceThatArrives() {
