@@ -89,6 +89,14 @@ struct PageInBrowserTests {
         try await Self.run { scene async throws in
             try await scene.play("/film.mp4")
             try await scene.open()
+            // A message stays for some seconds only.
+            _ = try await scene.page.run(
+                """
+                window.said = [];
+                new MutationObserver(() => said.push(document.querySelector('#status').textContent))
+                    .observe(document.querySelector('#status'), { childList: true, characterData: true, subtree: true });
+                'watching'
+                """)
             try await scene.tab(to: "Pin film.mp4")
             try await scene.page.press("Enter")
             try await scene.page.wait(for: "document.activeElement.textContent === 'Unpin film.mp4'")
@@ -110,8 +118,7 @@ struct PageInBrowserTests {
             try await scene.page.press("Enter")
             try await scene.page.wait(for: "!document.querySelector('#titles li')")
             #expect(try await scene.stored() == [])
-            try await scene.page.wait(
-                for: "document.querySelector('#status').textContent.startsWith('Removed film.mp4')")
+            try await scene.page.wait(for: "said.some(text => text.startsWith('Removed film.mp4'))")
             #expect(scene.complaints.isEmpty, "\(scene.complaints)")
             // Nothing was asked of another server.
             let asked = scene.page.events.filter { $0.method == "Network.requestWillBeSent" }
