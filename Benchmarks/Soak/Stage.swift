@@ -30,9 +30,10 @@ struct Stage: Sendable {
 
     /// Why a response to `ask` ended early; `version` is that of its bytes.
     func reason(_ ask: Ask, version: Int?) -> Tally.Reason {
-        guard let file = ask.file else { return .unexplained }
         let now = Uptime.seconds
         let since = max(ask.sent - Self.aftermath, now - Self.aftermath)
+        // Of what does not exist, the first origin is asked.
+        guard let file = ask.file else { return origins[0].wasAway(since: since) ? .restart : .unexplained }
         if file.hadFault(since: since) { return .fault }
         if origins[file.origin].wasAway(since: since) { return .restart }
         let current = file.version(at: now)
