@@ -68,8 +68,9 @@ final class Quota: Sendable {
         }
     }
 
-    /// Bytes to evict before `bytes` fit under the limit and on the disk; with `countsIndex` false, as if the index were
-    /// empty.
+    /// Bytes to evict before `bytes` fit under the limit and on the disk.
+    ///
+    /// The index counts as empty if `countsIndex` is false.
     func shortage(_ bytes: Int64, countsIndex: Bool = true) -> Int64 {
         let onDisk = diskShortage(bytes)?.missing ?? 0
         return state.withLock { state in

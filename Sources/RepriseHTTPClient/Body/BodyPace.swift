@@ -1,8 +1,8 @@
 /// How fast a body moves, judged by looks at regular intervals.
 ///
 /// A pure value. If the connection is halted at most looks, because the consumer has to catch up, the body moves at the
-/// consumer's pace and costs the origin little: a film watched as it arrives, or a paused one. Nor does a body cost much
-/// if the origin sends nothing.
+/// consumer's pace and costs the origin little: a film watched as it arrives, or a paused one. A body of which the
+/// origin sends nothing costs little, too.
 struct BodyPace {
     enum Speed {
         /// The consumer takes everything as it arrives.

@@ -56,7 +56,7 @@ package final class ConnectionBudget: Sendable {
             taken - closing + waiters.count * ConnectionBudget.attempt > limit
         }
 
-        /// Takes the connection that was used longest ago, which is to be closed with ``ConnectionBudget/close(_:)``.
+        /// Takes the connection that was used longest ago; ``ConnectionBudget/close(_:)`` must follow.
         mutating func removeOldest() -> Drop? {
             while head < queue.count {
                 let idle = queue[head]

@@ -65,8 +65,9 @@ struct ListedPatterns: Sendable {
         if patterns.isEmpty { count(pattern.prefix.utf8.count, -1) }
     }
 
-    /// The lists with patterns that stand for the file at `url`, those with the longest prefixes if there are many; adds
-    /// the number of comparisons to `steps`.
+    /// The lists with patterns that stand for the file at `url`; of many lists, those with the longest prefixes.
+    ///
+    /// Adds the number of comparisons to `steps`.
     func owners(of url: String, steps: inout Int) -> [ListingNumbers.Owner] {
         guard !buckets.isEmpty else { return [] }
         var url = url

@@ -5,7 +5,7 @@ import Testing
 @testable import RepriseProxy
 
 @Suite(.limit(minutes: 1)) struct HostTurnsTests {
-    @Test("the playlists of one host are read one at a time, and those of another host meanwhile")
+    @Test("the playlists of one host are read one at a time, and do not delay those of another host")
     func order() async throws {
         let turns = HostTurns()
         let (first, mayEnd) = (Promise<Void>(), Promise<Void>())
