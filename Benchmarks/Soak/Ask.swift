@@ -130,7 +130,7 @@ enum Promise {
             else { return .wrong("206 without Content-Range") }
             return .parts(boundary: String(type.split(separator: "=", maxSplits: 1)[1]), of: representations)
         }
-        // An origin's own answer to the range that the player requested is passed on as it is.
+        // The proxy forwards the origin's own response to a player's range unchanged.
         guard let stated = StatedRange(value) else { return .failure(status: 206) }
         let candidates = representations.filter {
             $0.length == stated.completeLength && ask.mayHave(stated.range, $0.length)

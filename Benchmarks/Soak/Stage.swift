@@ -32,7 +32,7 @@ struct Stage: Sendable {
     func reason(_ ask: Ask, version: Int?) -> Tally.Reason {
         let now = Uptime.seconds
         let since = max(ask.sent - Self.aftermath, now - Self.aftermath)
-        // Of what does not exist, the first origin is asked.
+        // Requests for missing files go to the first origin.
         guard let file = ask.file else { return origins[0].wasAway(since: since) ? .restart : .unexplained }
         if file.hadFault(since: since) { return .fault }
         if origins[file.origin].wasAway(since: since) { return .restart }

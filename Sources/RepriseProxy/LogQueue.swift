@@ -14,7 +14,9 @@ final class LogQueue: Sendable {
 
     /// Maximum number of waiting lines.
     private static let capacity = 4096
-    /// Maximum length of a value in a line, in characters: a client may send a URL of any length.
+    /// Maximum length of a logged value, in characters.
+    ///
+    /// Clients can send URLs of any length.
     private static let longestValue = 1024
     /// Maximum wait of ``drain()``.
     private static let patience = DispatchTimeInterval.seconds(1)

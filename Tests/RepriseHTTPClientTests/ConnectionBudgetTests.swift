@@ -100,14 +100,20 @@ import Testing
         try await attempt.value
     }
 
-    @Test func noMoreConnectionsAreClosedThanAttemptsNeed() async throws {
-        let (budget, connections) = (ConnectionBudget(limit: 6, idleLimit: 6), Connections())
-        for _ in 0..<5 {
+    /// An attempt that waits because `count` connections are open.
+    private func attempt(behind count: Int, in budget: ConnectionBudget) async throws -> Task<Void, any Error> {
+        for _ in 0..<count {
             try await take(budget)
             budget.opened()
         }
         let attempt = Task { try await take(budget) }
         await eventually { budget.waiting == 1 }
+        return attempt
+    }
+
+    @Test func noMoreConnectionsAreClosedThanAttemptsNeed() async throws {
+        let (budget, connections) = (ConnectionBudget(limit: 6, idleLimit: 6), Connections())
+        let attempt = try await attempt(behind: 5, in: budget)
         for number in 0..<5 { connections.idle(number, in: budget) }
         #expect(connections.closed.withLock { $0 } == [0], "until it is closed, others stay")
         budget.closed()
@@ -117,12 +123,7 @@ import Testing
 
     @Test func aConnectionThatGotARequestIsReplacedByTheNext() async throws {
         let (budget, connections) = (ConnectionBudget(limit: 3, idleLimit: 3), Connections())
-        for _ in 0..<2 {
-            try await take(budget)
-            budget.opened()
-        }
-        let attempt = Task { try await take(budget) }
-        await eventually { budget.waiting == 1 }
+        let attempt = try await attempt(behind: 2, in: budget)
         connections.taken.withLock { _ = $0.insert(0) }
         connections.idle(0, in: budget)
         connections.idle(1, in: budget)

@@ -20,7 +20,8 @@ public struct GenerationIdentity: Sendable, Hashable {
         self.finalHost = finalHost
     }
 
-    /// Length in bytes below which another body needs a validator to replace the stored one, at most 64 KiB; `nil` if
-    /// the stored length is unknown.
+    /// Bodies shorter than this need a validator to replace the stored one.
+    ///
+    /// In bytes, at most 64 KiB; `nil` if the stored length is unknown.
     package var shortLength: Int64? { completeLength.map { min($0 / 16, 64 << 10) } }
 }

@@ -22,7 +22,7 @@ struct ResponseValidation {
         let change = change(completeLength: length, confirmed: false)
         if change == nil, isIfRangeMisunderstood(completeLength: length) { return .retryWithoutIfRange }
         if isPartByItsContentRange(length: length) { return .passThrough(.contradictoryRange) }
-        // Judged before whether the body may be stored, because a short error may forbid that, too.
+        // Check this before the storage rules, because a short error may also forbid storing.
         if length == 0, isOfMedia, !isEmptyFile { return .passThrough(.emptyBody) }
         if change != nil, replacesByLess(length: length) { return .passThrough(.unexpectedNotice) }
         if let reason = passThroughReason(continues: change == nil) { return .passThrough(reason) }

@@ -3,14 +3,18 @@ package struct KeyRule: Sendable, Hashable, Codable {
     /// The rule for one host.
     package struct Host: Sendable, Hashable, Codable {
         /// Names of the dropped query items; `nil` for those of all hosts.
-        package var items: [String]?
+        package let items: [String]?
         /// The dropped segments of the path: numbers counted from 1, and beginnings followed by `*`.
-        package var pathSegments: [String]
+        ///
+        /// The last segment is never dropped, because it distinguishes files.
+        package let pathSegments: [String]
         /// The host whose entries are used, with its port if that is not the default; `nil` for the URL's own.
-        package var sameAs: String?
+        package let sameAs: String?
 
         package init(items: [String]? = nil, pathSegments: [String] = [], sameAs: String? = nil) {
-            (self.items, self.pathSegments, self.sameAs) = (items, pathSegments, sameAs)
+            self.items = items.map { Set($0).sorted() }
+            self.pathSegments = Set(pathSegments).sorted()
+            self.sameAs = sameAs
         }
     }
 
@@ -37,19 +41,22 @@ package struct KeyRule: Sendable, Hashable, Codable {
     ///
     /// Percent-encodings that differ in case are equivalent (RFC 3986 §6.2.2.1).
     var keys: @Sendable (ResourceURL) -> String {
-        guard let items else { return { url in Self.uppercased(String(url.description.prefix { $0 != "?" })) } }
+        let text = texts
+        return { url in Self.uppercased(text(url)) }
+    }
+
+    private var texts: @Sendable (ResourceURL) -> String {
+        guard let items else { return { url in String(url.description.prefix { $0 != "?" }) } }
         let others = Set(items)
-        guard let hosts else { return { url in Self.uppercased(Self.text(of: url.description, dropping: others)) } }
+        guard let hosts else { return { url in Self.text(url.description, dropping: others) } }
         let sets = hosts.mapValues { $0.items.map { Set($0) } ?? others }
         return { url in
-            guard let name = HostPattern.mostSpecific(hosts.keys, for: url.host), let host = hosts[name] else {
-                return Self.uppercased(Self.text(of: url.description, dropping: others))
-            }
-            return Self.uppercased(Self.text(of: host.url(for: url), dropping: sets[name] ?? others))
+            let name = HostPattern.mostSpecific(hosts.keys, for: url.host) ?? ""
+            return Self.text(hosts[name]?.url(for: url) ?? url.description, dropping: sets[name] ?? others)
         }
     }
 
-    private static func text(of text: String, dropping names: Set<String>) -> String {
+    private static func text(_ text: String, dropping names: Set<String>) -> String {
         guard !names.isEmpty, let question = text.firstIndex(of: "?") else { return text }
         let kept = text[text.index(after: question)...].split(separator: "&", omittingEmptySubsequences: false)
             .filter { item in !names.contains(String(item.prefix { $0 != "=" })) }
@@ -76,8 +83,10 @@ extension KeyRule.Host {
     fileprivate func url(for url: ResourceURL) -> String {
         let path = url.target.prefix { $0 != "?" }
         let segments = path.split(separator: "/", omittingEmptySubsequences: false)
-        // The first one is empty: it is in front of the first slash.
-        let kept = segments.enumerated().filter { number, segment in number == 0 || !drops(segment, number: number) }
+        // The first segment is empty, because paths start with a slash.
+        let kept = segments.enumerated().filter { number, segment in
+            number == 0 || number == segments.count - 1 || !drops(segment, number: number)
+        }
         return "\(url.scheme.rawValue)://\(sameAs ?? url.authority)"
             + kept.map(\.element).joined(separator: "/") + url.target.dropFirst(path.count)
     }

@@ -1,8 +1,9 @@
 /// Spreads pulls of unknown sizes over time, so that together they keep to a rate: a budget of bytes, as a pure value.
 ///
 /// Each pull claims its place in one row of bytes, about as many as the last one brought, and begins when the bytes
-/// before its place are earned. Bytes that it did not bring are earned at once, and further ones are a debt, so places
-/// never change. Time in which nothing is claimed earns nothing, so that no burst follows a pause.
+/// before its place are earned. If it brings fewer bytes than claimed, the difference is earned immediately. If it
+/// brings more, the excess is a debt. Places never change. Time in which nothing is claimed earns nothing, so that no
+/// burst follows a pause.
 ///
 /// Times are those of one monotonic clock.
 package struct TransferPace: Sendable {

@@ -263,8 +263,10 @@ final class Engine: Sendable {
         if let source = request.source { return (try await source.send(request), requestTime) }
         request.demand = demand
         request.interest = interest
-        request.onOddity = { [reporter, key = configuration.keyPolicy.key(for: request.url)] oddity in
-            reporter.remark("Its responses violate HTTP/1.1, and were read anyway.", oddity, about: key, at: authority)
+        request.onOddity = { [reporter, policy = configuration.keyPolicy, url = request.url] oddity in
+            reporter.remark(
+                "Its responses violate HTTP/1.1, and were read anyway.", oddity, about: policy.key(for: url),
+                at: authority)
         }
         // A question whether something has changed is short.
         if condition != nil { request.errand = nil }

@@ -11,7 +11,7 @@ extension LiveGeneration {
         let interest: RequestInterest
         /// The fetch that it is for, if it is for one.
         var fetch: FetchID?
-        /// Whether a request in another form was refused with a status that rarely has to do with the form.
+        /// Whether another form was refused with 403 or 500, which rarely depend on the form.
         var wasRefused = false
 
         var range: RangeSpec? { forms.current }

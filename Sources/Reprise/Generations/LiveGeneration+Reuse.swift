@@ -51,7 +51,7 @@ extension LiveGeneration {
         if isFreshened { store.recorder.note(self, bytes: 0) }
     }
 
-    /// Adds the DLNA field that the origin sends only if it is requested.
+    /// Adds the DLNA field that the origin sends only on request.
     func note(contentFeatures: String) {
         changeResponse { $0.note(contentFeatures: contentFeatures) }
         store.recorder.note(self, bytes: 0)

@@ -87,6 +87,8 @@ public struct ContentInformation: Sendable {
 }
 
 extension HTTPField.Name {
-    /// What a DLNA renderer may do with the media; origins send it only if it is requested.
+    /// DLNA's description of the operations that a renderer can use.
+    ///
+    /// Origins send it only on request.
     package static let contentFeatures = HTTPField.Name("contentFeatures.dlna.org") ?? .from
 }

@@ -18,14 +18,14 @@ final class Reporter: Sendable {
     private struct Remarks {
         /// The latest, the oldest first.
         var latest: [HostRemark] = []
-        /// Those without their details.
+        /// Reported remarks, without details.
         var known: Set<HostRemark> = []
 
         static let most = 256
         /// Number of remarks at which all are forgotten, and may be repeated.
         static let mostKnown = 4096
 
-        /// The remark with its detail; `nil` if it is not new.
+        /// Records `remark`; returns it with its detail, or `nil` if it is not new.
         mutating func note(_ remark: HostRemark, detail: String?) -> HostRemark? {
             if known.count >= Self.mostKnown { known = [] }
             guard known.insert(remark).inserted else { return nil }
@@ -56,8 +56,9 @@ final class Reporter: Sendable {
     /// The latest remarks about hosts, the oldest first.
     var hostRemarks: [HostRemark] { remarks.withLock { $0.latest } }
 
-    /// Reports `reason` about `host`, which was noticed for `key`; does nothing if it was reported before, with
-    /// whatever `detail`.
+    /// Reports `reason` and `detail` about `host`, unless the same reason was reported before.
+    ///
+    /// `key` is the entry for which it was noticed.
     func remark(_ reason: String, _ detail: String? = nil, about key: CacheKey, at host: String) {
         let remark = HostRemark(host: host, reason: reason)
         guard let new = remarks.withLock({ $0.note(remark, detail: detail) }) else { return }

@@ -27,7 +27,7 @@ struct Replacement: Sendable {
         case .passThrough(let reason) where !reason.isOfNoVersion: break
         default: return action
         }
-        // A body without a length shows at its end whether it is short.
+        // Without a length, only the end of the body shows whether it is short.
         let fields = response.head.headerFields
         let isUnproven = record.isMedia && fields[.contentLength] == nil && Validators(fields).isEmpty
         let short = isUnproven ? record.identity.shortLength ?? 0 : 0
@@ -70,7 +70,7 @@ struct Replacement: Sendable {
 
     /// Reads the first bytes of the body, at least `count` of them, and puts them back.
     ///
-    /// Returns those that ``BodyBeginning`` needs, and the length of the body if it ends before.
+    /// Returns the first ``BodyBeginning/length`` bytes, and the length of the body if it is shorter than `count`.
     private static func beginning(
         of response: inout OriginResponse, atLeast count: Int
     ) async throws -> (bytes: [UInt8], length: Int?) {

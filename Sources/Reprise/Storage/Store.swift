@@ -85,12 +85,12 @@ final class Store: Sendable {
             problem: opening.problem, delay: configuration.recordDelay,
             reached: configuration.reached,
             onWritten: { [quota, fileSystem, index] in
-                quota.setIndexBytes(Self.indexCharge(directory, fileSystem: fileSystem) - index.freeBytes)
+                quota.setIndexBytes(Self.charge(for: index, in: directory, fileSystem: fileSystem))
             }, onGrowth: { [tagKeeper] in tagKeeper.grew($0) })
         evictor = Evictor(
             configuration.evictionPolicy, index: index, recorder: recorder, quota: quota,
             clock: configuration.clock)
-        quota.setIndexBytes(Self.indexCharge(directory, fileSystem: fileSystem))
+        quota.setIndexBytes(Self.charge(for: index, in: directory, fileSystem: fileSystem))
         reach(.opened)
     }
 
@@ -153,12 +153,11 @@ final class Store: Sendable {
         return allocated
     }
 
-    /// The charge for the index: its size, with the log at its maximum, so that the log has room to grow.
-    ///
-    /// Pages that became free are used again before the file grows, so they are not charged.
-    private static func indexCharge(_ directory: String, fileSystem: any FileSystem) -> Int64 {
+    /// The charge for the index: its size without free pages, and with the log at its maximum, so that the log has room
+    /// to grow.
+    private static func charge(for index: Index, in directory: String, fileSystem: any FileSystem) -> Int64 {
         let log = (try? fileSystem.status(of: "\(directory)/\(Index.fileName)-wal"))?.allocated ?? 0
-        return indexBytes(directory, fileSystem: fileSystem) + max(0, Index.logBytes - log)
+        return indexBytes(directory, fileSystem: fileSystem) + max(0, Index.logBytes - log) - index.freeBytes
     }
 
     /// Bytes that the index occupies on the disk.

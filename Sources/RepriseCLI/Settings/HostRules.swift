@@ -32,13 +32,13 @@ struct HostRules: Sendable {
 
     // MARK: - What follows
 
-    /// How keys are made of URLs, by the names of sections that say something about it.
+    /// Rules for cache keys by section name, for sections that have any.
     var keyRules: [String: KeyRule.Host] {
         guard let file else { return [:] }
         var rules: [String: KeyRule.Host] = [:]
         for section in sections {
             let host = section.host.hasPrefix(".") ? String(section.host.dropFirst()) : section.host
-            // From less specific sections, too, setting by setting.
+            // A setting that is missing here comes from a less specific section.
             let covering = sections.filter {
                 HostPattern.covers($0.host, host) && HostPattern.rank($0.host) <= HostPattern.rank(section.host)
             }

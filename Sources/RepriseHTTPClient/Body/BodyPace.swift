@@ -1,8 +1,8 @@
 /// How fast a body moves, judged by looks at regular intervals.
 ///
 /// A pure value. If the connection is halted at most looks, because the consumer has to catch up, the body moves at the
-/// consumer's pace and costs the origin little: a film watched as it arrives, or a paused one. A body of which the
-/// origin sends nothing costs little, too.
+/// consumer's pace and costs the origin little: a film watched as it arrives, or a paused one. A body also
+/// costs little while the origin sends nothing.
 struct BodyPace {
     enum Speed {
         /// The consumer takes everything as it arrives.
@@ -16,7 +16,7 @@ struct BodyPace {
 
     /// The number of looks by which the speed is judged.
     static let looks = 5
-    /// The number of looks without a byte after which a body does not move.
+    /// The number of looks without a byte after which a body counts as stalled.
     static let silentLooks = 2
 
     private(set) var speed = Speed.full

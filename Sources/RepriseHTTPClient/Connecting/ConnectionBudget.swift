@@ -35,7 +35,7 @@ package final class ConnectionBudget: Sendable {
         var taken = 0 { didSet { mostTaken = max(mostTaken, taken) } }
         var mostTaken = 0
         var open = 0
-        /// Connections that are being closed to make room; at most as many as really are.
+        /// Number of connections that are closing to make room; never more than the actual number.
         var closing = 0
         var lastNumber = 0
         /// In order of arrival.
@@ -51,12 +51,12 @@ package final class ConnectionBudget: Sendable {
             return lastNumber
         }
 
-        /// Whether the attempts that wait need more room than the connections that are being closed leave.
+        /// Whether waiting attempts need more room than the closing connections will free.
         func needsRoom(_ limit: Int) -> Bool {
             taken - closing + waiters.count * ConnectionBudget.attempt > limit
         }
 
-        /// Takes the connection that was used longest ago; ``ConnectionBudget/close(_:)`` must follow.
+        /// Removes the least recently used connection; ``ConnectionBudget/close(_:)`` must follow.
         mutating func removeOldest() -> Drop? {
             while head < queue.count {
                 let idle = queue[head]

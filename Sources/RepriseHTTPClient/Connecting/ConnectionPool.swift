@@ -217,7 +217,7 @@ final class ConnectionPool: Sendable {
         }
         budget.opened()
         let registration = Result { try register(connection, for: endpoint) }
-        // After it is no longer registered as idle: the budget must not choose a connection that is closed already.
+        // Added after the callback of `register`, so the budget never chooses a connection that has closed.
         connection.channel.closeFuture.whenComplete { [budget] _ in budget.closed() }
         do { try registration.get() } catch {
             connection.close()

@@ -191,16 +191,20 @@ struct HostSlots<Element: Sendable>: Sendable {
 
     /// The newest request, of the highest class, for the file that has waited longest.
     ///
-    /// Of several requests for one file, the newest is where its player is now.
+    /// Among requests for one file, the newest has the player's current position.
     private var nextInQueue: (number: Int, demand: Demand)? {
-        let queue = requests.filter { $0.value.standing == .queued && $0.value.demand != nil }
-        guard let demand = queue.values.compactMap(\.demand).max(),
-            let oldest = queue.filter({ $0.value.demand == demand }).min(by: { $0.key < $1.key }),
-            let newest = queue.filter({
-                $0.value.demand == demand && $0.value.resource == oldest.value.resource
-            }).keys.max()
-        else { return nil }
-        return (newest, demand)
+        var oldest: (number: Int, demand: Demand, resource: Int)?
+        for (number, request) in requests where request.standing == .queued {
+            guard let demand = request.demand else { continue }
+            if let oldest, (oldest.demand, -oldest.number) > (demand, -number) { continue }
+            oldest = (number, demand, request.resource)
+        }
+        guard var next = oldest else { return nil }
+        for (number, request) in requests
+        where request.standing == .queued && request.demand == next.demand && request.resource == next.resource {
+            next.number = max(next.number, number)
+        }
+        return (next.number, next.demand)
     }
 
     private mutating func withdrawUnwanted() -> [Action] {
@@ -253,7 +257,7 @@ struct HostSlots<Element: Sendable>: Sendable {
     private func order(ofClosing number: Int, for demand: Demand) -> Int? {
         guard let body = requests[number], body.standing == .streaming else { return nil }
         if body.demand == nil { return 0 }
-        // One of a lower class that cannot be resumed would give way to the player that waits for its place.
+        // A body of a lower class yields to the waiting player anyway, so keeping its connection would block both.
         if rank(number) < demand.rawValue { return body.canBeResumed ? 1 : 4 }
         guard body.canBeResumed, rank(number) == demand.rawValue else { return nil }
         if body.isResting { return 2 }

@@ -35,7 +35,7 @@ final class Exchange: Sendable {
     /// request.
     let isReused: Bool
     let response: EventLoopPromise<Response>
-    /// The request of the engine, for what it wants to learn of the response besides its head and body.
+    /// The engine's request, with its callbacks.
     let asked: OriginRequest
     let patience: Patience
     private let hasBeenCanceled = Mutex(false)

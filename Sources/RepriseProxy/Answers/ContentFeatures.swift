@@ -20,7 +20,7 @@ final class ContentFeatures: Sendable {
     ///
     /// The client is answered without it if that fails.
     func complete(for context: AnswerContext) async throws {
-        guard context.head.wantsContentFeatures else { return }
+        guard context.head.wantsContentFeatures, !context.request.directives.onlyIfCached else { return }
         let fields = context.originFields
         guard let stored = try await context.resource.loadStored(fields: fields),
             isMissing(in: stored.information, for: context.head)

@@ -75,7 +75,7 @@ final class HeldKeys: Sendable {
         }
     }
 
-    /// Drops the keys of a stream that has started again: other keys may have the same URLs.
+    /// Drops the keys of a restarted stream, because new keys may have the same URLs.
     func drop(_ urls: Set<ResourceURL>) {
         guard !urls.isEmpty else { return }
         entries.withLock { $0.removeAll { urls.contains($0.url) } }

@@ -17,8 +17,10 @@ final class HostTurns: Sendable {
         at host: String, _ body: @Sendable () async throws -> Result
     ) async throws -> Result {
         let turn = hosts.withLock { hosts in
-            hosts[host, default: Entry()].users += 1
-            return hosts[host, default: Entry()].turn
+            var entry = hosts[host] ?? Entry()
+            entry.users += 1
+            hosts[host] = entry
+            return entry.turn
         }
         defer {
             hosts.withLock { hosts in

@@ -132,7 +132,7 @@ struct Listing: Sendable {
         case .baseURL where !target.path.hasSuffix("/"): return insert(target, for: .file, as: identity)
         case .variant, .rendition, .iFrameVariant, .imageVariant: return insert(target, for: .playlist)
         case .mediaTemplate, .initializationTemplate, .indexTemplate:
-            // A template in which nothing varies names one file.
+            // A template without variables names one file.
             guard target.text.contains("$") else { return insert(target, for: .file, as: identity) }
             if patterns.count < Self.mostPatterns, let pattern = ListedPattern(target.text, run: identity.run) {
                 patterns.append(pattern)

@@ -36,9 +36,6 @@ struct StoredTracks {
     let limits: PlaylistLimits
     var playlists = RememberedPlaylists.shared
 
-    /// Number of links and segments to look up in one batch.
-    private static let mostTogether = 20_000
-
     /// Most segments of a representation that are looked up, hours of film; one with more counts as not stored.
     private static let mostSegments = 20_000
 
@@ -159,7 +156,7 @@ struct StoredTracks {
         for (index, (path, segments)) in lists.enumerated() {
             group.append((path, Array(segments)))
             count += segments.count
-            guard count >= Self.mostTogether || index == lists.count - 1 else { continue }
+            guard count >= StoredExtents.mostPerRead || index == lists.count - 1 else { continue }
             let stored = try await StoredExtents(group.flatMap { $1.map(\.target) }, in: files)
             for (path, segments) in group { body(path, segments, stored) }
             (group, count) = ([], 0)
@@ -195,7 +192,7 @@ struct StoredTracks {
             try outer.list.budget.spend(steps: 2 * media.targets.count)
             group.append((links, media))
             count += media.targets.count
-            if count >= Self.mostTogether { try await finish() }
+            if count >= StoredExtents.mostPerRead { try await finish() }
         }
         try await finish()
         return shares
@@ -276,7 +273,7 @@ private struct StoredExtents {
     private var files: [LinkTarget: (resource: MediaResource, content: StoredContent)] = [:]
 
     /// Maximum number of files of one index read, so that other requests get their turn.
-    private static let mostPerRead = 2_000
+    static let mostPerRead = 2_000
 
     /// Looks up the files at `targets`, and keeps those of which bytes are stored.
     init(_ targets: some Sequence<LinkTarget>, in finder: FileFinder) async throws {

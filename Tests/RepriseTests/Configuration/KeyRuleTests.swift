@@ -39,8 +39,9 @@ import Testing
             dropping: ["e"], hosts: ["a.example": .init(pathSegments: ["1", "hdntl=*"]), ".b.example": .init()])
         #expect(try Self.key("a.example/1f2e/film.mp4?e=1&q=2", rule) == "https://a.example/film.mp4?q=2")
         #expect(try Self.key("a.example/x/hdntl=exp=1~hmac=2/film.mp4", rule) == "https://a.example/film.mp4")
-        #expect(try Self.key("a.example/film.mp4", rule) == "https://a.example")
         #expect(try Self.key("a.example/x/1/hdntl", rule) == "https://a.example/1/hdntl")
+        #expect(try Self.key("a.example/film.mp4", rule) == "https://a.example/film.mp4", "files stay apart")
+        #expect(try Self.key("a.example/x/hdntl=1", rule) == "https://a.example/hdntl=1")
         #expect(try Self.key("b.example/1/film.mp4?e=1", rule) == "https://b.example/1/film.mp4")
     }
 

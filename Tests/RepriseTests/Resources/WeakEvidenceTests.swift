@@ -193,11 +193,8 @@ import Testing
         },
     ]
 
-    @Test(
-        "a hole is requested without its end where the origin fails at ends, and so is the next one",
-        arguments: failures.indices)
-    func endsFail(index: Int) async throws {
-        let origin = Self.origin { $0.isBounded ? .odd(Self.failures[index]) : .part }
+    /// Expects that a hole is requested without its end after its first form has failed.
+    private func expectOpenEnds(_ origin: ScriptedOrigin) async throws {
         try await origin.run { cache async throws in
             for name in ["one", "two"] {
                 _ = try await bytes(cache, .from(1_000_000), name)
@@ -210,21 +207,21 @@ import Testing
     }
 
     @Test(
+        "a hole is requested without its end where the origin fails at ends, and so is the next one",
+        arguments: failures.indices)
+    func endsFail(index: Int) async throws {
+        let origin = Self.origin { $0.isBounded ? .odd(Self.failures[index]) : .part }
+        try await expectOpenEnds(origin)
+    }
+
+    @Test(
         "a 403 or 500 to If-Range or to a form that no player chose is asked once in another form",
         arguments: [403, 500], [true, false])
     func refusedForm(status: Int, isForIfRange: Bool) async throws {
         let origin = Self.origin { asked in
             (isForIfRange ? asked.hasIfRange : asked.isBounded) ? .odd { $0 = ScriptedOrigin.Answer(status) } : .part
         }
-        try await origin.run { cache async throws in
-            for name in ["one", "two"] {
-                _ = try await bytes(cache, .from(1_000_000), name)
-                #expect(try await bytes(cache, .from(0), name) == Self.film)
-            }
-            #expect(
-                ranges(origin) == ["bytes=1000000-", "bytes=0-999999", "bytes=0-", "bytes=1000000-", "bytes=0-"],
-                "the host is remembered")
-        }
+        try await expectOpenEnds(origin)
     }
 
     @Test("a 403 to every form costs two requests")

@@ -12,9 +12,11 @@ struct Index: Sendable {
     let codec: RecordCodec
     /// Number of write transactions since the index was opened.
     let transactions = Mutex(0)
-    /// Number of pages of the file without content, after the last write transaction.
-    private let freePages = Mutex<Int64>(0)
-    /// Size of these pages, which are used before the file grows.
+    /// Number of free pages in the file, after the last write transaction.
+    private let freePages: Mutex<Int64>
+    /// Size of the free pages, in bytes.
+    ///
+    /// SQLite reuses them before the file grows.
     var freeBytes: Int64 { freePages.withLock { $0 } * Int64(Self.pageSize) }
     let census = EntryCensus()
     /// Called when a query finds the file damaged.
@@ -22,8 +24,14 @@ struct Index: Sendable {
 
     init(_ connection: IndexDatabase.Connection, vault: Vault?, onDamage: @escaping @Sendable () -> Void) {
         database = IndexDatabase(connection)
+        // Without the number, all pages count.
+        freePages = Mutex((try? database.read { try Self.freePages(in: $0) }) ?? 0)
         self.codec = RecordCodec(vault: vault)
         self.onDamage = onDamage
+    }
+
+    private static func freePages(in database: Database) throws -> Int64 {
+        try Int64.fetchOne(database.cachedStatement(sql: "PRAGMA freelist_count")) ?? 0
     }
 
     private var vault: Vault? { codec.vault }
@@ -261,7 +269,7 @@ struct Index: Sendable {
                 try await Task(executorPreference: DiskExecutor.shared) {
                     try await database.write { database in
                         let result = try body(database)
-                        return (result, try Int64.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0)
+                        return (result, try Self.freePages(in: database))
                     }
                 }.value
             }
