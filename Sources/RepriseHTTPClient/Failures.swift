@@ -100,3 +100,29 @@ enum Failures {
             cause: cause)
     }
 }
+
+/// The pool's own errors.
+extension Failures {
+    static var poolClosed: RepriseError { RepriseError(.closed, "The origin client was shut down.") }
+
+    static func queueTimedOut(_ endpoint: Endpoint, _ limits: ConnectionPool.Limits) -> RepriseError {
+        let seconds = Double(limits.queueTimeout.nanoseconds) / 1e9
+        return RepriseError(
+            .originTimedOut,
+            "None of the \(limits.connections(to: endpoint)) connections to \(endpoint.name) became free within \(seconds) s; end what is not wanted, or allow more.",
+            cause: ConnectionQueueTimeout())
+    }
+
+    static func budgetTimedOut(_ endpoint: Endpoint, limit: Int) -> RepriseError {
+        RepriseError(
+            .originTimedOut,
+            "None of the connections to origins became free for \(endpoint.name): this process may have \(limit). Raise the limit of open files (ulimit -n).",
+            cause: ConnectionQueueTimeout(isLackOfDescriptors: true))
+    }
+
+    static func givenUp(_ endpoint: Endpoint) -> RepriseError {
+        RepriseError(
+            .originBodyTruncated,
+            "The connection to \(endpoint.name) was closed: its reader is slow or paused, and others need connections.")
+    }
+}

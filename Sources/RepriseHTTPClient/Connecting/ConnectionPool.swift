@@ -94,7 +94,7 @@ final class ConnectionPool: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (waiter: Waiter) in
                 guard let number = enter(endpoint, request: request, waiter: waiter) else {
-                    return waiter.resume(throwing: Self.closedError)
+                    return waiter.resume(throwing: Failures.poolClosed)
                 }
                 ticket.withLock { $0 = number }
                 // The handler may have run before the number was known.
@@ -120,7 +120,7 @@ final class ConnectionPool: Sendable {
         guard let (number, isQueued) = entered else { return nil }
         if isQueued {
             let timer = group.any().scheduleTask(in: limits.queueTimeout) { [weak self] () -> Void in
-                if let self { leaveQueue(endpoint, number: number, error: queueError(endpoint)) }
+                if let self { leaveQueue(endpoint, number: number, error: Failures.queueTimedOut(endpoint, limits)) }
             }
             let hasLeft = state.withLock { state in
                 guard state.hosts[endpoint]?.guests[number]?.waiter != nil else { return true }
@@ -207,7 +207,9 @@ final class ConnectionPool: Sendable {
     /// Throws as the connector does, `originTimedOut` if there was no room for too long, and `closed` after
     /// ``close()``.
     func open(_ endpoint: Endpoint, with connector: Connector) async throws -> Connection {
-        try await budget.take(within: limits.queueTimeout, on: group.any()) { [self] in budgetError(endpoint) }
+        try await budget.take(within: limits.queueTimeout, on: group.any()) { [budget] in
+            Failures.budgetTimedOut(endpoint, limit: budget.limit)
+        }
         let connection: Connection
         do {
             connection = try await connect(endpoint, with: connector)
@@ -246,7 +248,7 @@ final class ConnectionPool: Sendable {
             if !state.isClosed { state.open[ObjectIdentifier(connection)] = connection }
             return state.isClosed
         }
-        guard !isClosed else { throw Self.closedError }
+        guard !isClosed else { throw Failures.poolClosed }
         connection.channel.closeFuture.whenComplete { [self] _ in
             state.withLock { $0.open[ObjectIdentifier(connection)] = nil }
             update(endpoint) { host in
@@ -276,11 +278,11 @@ final class ConnectionPool: Sendable {
                 let waiting = host.guests.values.filter { $0.waiter != nil }
                 host.guests = host.guests.filter { $0.value.waiter == nil }
                 state.hosts[endpoint] = host
-                effects.append { for guest in waiting { guest.leave(Self.closedError) } }
+                effects.append { for guest in waiting { guest.leave(Failures.poolClosed) } }
             }
             return Array(state.open.values)
         }
-        for connection in connections { connection.close(Self.closedError) }
+        for connection in connections { connection.close(Failures.poolClosed) }
         for connection in connections { try? await connection.channel.closeFuture.get() }
     }
 
@@ -345,34 +347,9 @@ final class ConnectionPool: Sendable {
             return { end?(nil) }
         case .giveUp(let number):
             let end = host.guests[number]?.end
-            return { end?(Self.givenUpError(endpoint)) }
+            return { end?(Failures.givenUp(endpoint)) }
         case .close(let connection): return { connection.close() }
         }
-    }
-
-    private static var closedError: RepriseError {
-        RepriseError(.closed, "The origin client was shut down.")
-    }
-
-    private func queueError(_ endpoint: Endpoint) -> RepriseError {
-        let seconds = Double(limits.queueTimeout.nanoseconds) / 1e9
-        return RepriseError(
-            .originTimedOut,
-            "None of the \(limits.connections(to: endpoint)) connections to \(endpoint.name) became free within \(seconds) s; end what is not wanted, or allow more.",
-            cause: ConnectionQueueTimeout())
-    }
-
-    private func budgetError(_ endpoint: Endpoint) -> RepriseError {
-        RepriseError(
-            .originTimedOut,
-            "None of the connections to origins became free for \(endpoint.name): this process may have \(budget.limit). Raise the limit of open files (ulimit -n).",
-            cause: ConnectionQueueTimeout(isLackOfDescriptors: true))
-    }
-
-    private static func givenUpError(_ endpoint: Endpoint) -> RepriseError {
-        RepriseError(
-            .originBodyTruncated,
-            "The connection to \(endpoint.name) was closed: its reader is slow or paused, and others need connections.")
     }
 }
 
