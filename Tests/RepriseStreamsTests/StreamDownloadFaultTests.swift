@@ -90,6 +90,46 @@ import Testing
         }
     }
 
+    @Test("a file that comes just before the removal of its stream is recorded goes with it")
+    func adoptedUnderWay() async throws {
+        let hook = Mutex<(@Sendable (CrashPoint) -> Void)?>(nil)
+        try await Self.run(configure: { $0.reached = { point in hook.withLock { $0 }?(point) } }) {
+            bench, resource async throws in
+            bench.origin.holdHeads("/high4.ts")
+            try await bench.cache.downloads.add(resource)
+            await eventually {
+                let stored = (try? await Self.names(bench.cache)) ?? []
+                return stored.isSuperset(of: Self.lists + ["/key"] + Self.segments[..<3])
+                    && bench.origin.snapshot["/high4.ts"].requestCount == 1
+            }
+            let key = try bench.cache.resource(for: bench.origin.url("/high4.ts")).key
+            let recorder = try #require(bench.cache.engine.store?.recorder)
+            let (batches, mayGoOn) = (Mutex(0), DispatchSemaphore(value: 0))
+            // The first batch comes before the removal, and the second one with it.
+            hook.withLock {
+                $0 = { point in
+                    if point == .recorded, batches.withLock({ $0 }) == 1 { recorder.noteInvalidation(of: key) }
+                    guard point == .recording else { return }
+                    let number = batches.withLock { batches in
+                        batches += 1
+                        return batches
+                    }
+                    if number == 2 { mayGoOn.wait() }
+                }
+            }
+            recorder.noteInvalidation(of: key)
+            async let isRemoved: Int64 = bench.cache.downloads.remove(resource.key)
+            await eventually { batches.withLock { $0 } >= 2 }
+            bench.origin.release("/high4.ts")
+            await eventually { bench.cache.engine.liveResource(key)?.liveGeneration != nil }
+            mayGoOn.signal()
+            _ = try await isRemoved
+            await bench.cache.becomeIdle()
+            let left = try await bench.cache.entries().map(\.url.target)
+            #expect(left.isEmpty, "\(left)")
+        }
+    }
+
     /// Downloads until the third and the fourth segment have stopped midway, and closes the cache.
     private static func breakOff(
         _ bench: Bench, _ resource: MediaResource, lists: [String] = lists

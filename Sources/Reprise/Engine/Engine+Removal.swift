@@ -59,10 +59,9 @@ extension Engine {
         await downloads.end(keys)
         await store.recorder.flush()
         let named = if let named { named } else { try await namedFiles(aroundTitles: keys) }
-        // What is on its way to the disk goes, too; of what the index knows, it decides.
-        let live = liveFiles(of: Set(keys), in: store)
-        let known = try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.recorded(live) }
-        let files = try await store.recorder.removeTitles(keys, knowing: named) + live.filter { !known.contains($0) }
+        let files = try await store.recorder.removeTitles(keys, knowing: named) { [self] in
+            liveFiles(of: Set(keys), in: store)
+        }
         let outcome = try await removed(Array(Set(keys + files)), endingIn: downloads)
         return (outcome.freed.stored, outcome.entries, outcome.problem)
     }
@@ -85,11 +84,13 @@ extension Engine {
         }
     }
 
-    /// The files in memory that are stored for `titles` and no others; the index may not know them yet.
+    /// The files in memory that are stored for `titles`, removed or not, and for no others that stand; the index may
+    /// not know them yet.
     func liveFiles(of titles: Set<CacheKey>, in store: Store) -> [CacheKey] {
         liveResources.filter { resource in
-            let claims = store.recorder.standing(resource.liveGeneration?.record.claims ?? [])
-            return !claims.isEmpty && claims.allSatisfy { titles.contains($0.title.key) }
+            let claims = resource.liveGeneration?.record.claims ?? []
+            return claims.contains { titles.contains($0.title.key) }
+                && store.recorder.standing(claims).allSatisfy { titles.contains($0.title.key) }
         }.map(\.key)
     }
 }

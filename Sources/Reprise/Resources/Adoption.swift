@@ -44,6 +44,11 @@ struct Adoption: Sendable {
             store.removeFile(name: store.index.name(of: home.key), generation: generation.id)
             return try bypass()
         }
+        guard isWanted(in: store) else {
+            // Its title was removed in the meantime, and the removal may not have seen it.
+            home.forget(generation)
+            return try bypass()
+        }
         let opened = generation.adopt(
             FetchResponse(response: judged.response, placement: placement), spec: spec(in: placement),
             request: wanted.origin, interest: wanted.interest)

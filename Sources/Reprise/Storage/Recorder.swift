@@ -270,15 +270,20 @@ actor Recorder {
 
     /// Removes the records of titles; returns the keys of those of their files that belong to no other title.
     ///
-    /// `named` is what stored playlists name.
+    /// `named` is what stored playlists name; `live` finds their files in memory, of which the index decides those that
+    /// it knows.
     func removeTitles(
-        _ keys: [CacheKey], knowing named: [TitleReference: Set<CacheKey>]
+        _ keys: [CacheKey], knowing named: [TitleReference: Set<CacheKey>],
+        live: @escaping @Sendable () -> [CacheKey]
     ) async throws(RepriseError) -> [CacheKey] {
         try await perform { [self] index async throws(RepriseError) in
             // In one turn: a batch in between could record a file of theirs that no removal would find.
             _ = await writeBatch()
             noteRemoval(ofTitles: keys)
-            return try await index.removeTitles(keys, knowing: named)
+            // What comes later is stored for a title that does not stand.
+            let live = live()
+            let known = try index.recorded(live)
+            return try await index.removeTitles(keys, knowing: named) + live.filter { !known.contains($0) }
         }
     }
 

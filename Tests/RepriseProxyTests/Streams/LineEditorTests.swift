@@ -91,7 +91,7 @@ import Testing
         #expect(result.reports == [.lineTooLong])
     }
 
-    @Test("through the proxy, with and without a length", arguments: [false, true], ["max-age=60", "no-store"])
+    @Test("through the proxy, with and without a length", arguments: [false, true], ["max-age=86400", "no-store"])
     func throughProxy(hasLength: Bool, control: String) async throws {
         let lines = (0..<9000).map { "#EXTINF:-1,\(String(repeating: "n", count: 960))\nhttp://cdn.test/\($0).ts\n" }
         let text = "#EXTM3U\n" + lines.joined()
