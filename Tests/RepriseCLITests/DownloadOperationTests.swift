@@ -353,6 +353,9 @@ import Testing
             let resource = try bench.cache.resource(for: bench.origin.url("/film"))
             try await bench.cache.downloads.add(resource)
             try await bench.cache.downloads.pause(resource.key)
+            // Or the file would come after all.
+            await bench.cache.becomeIdle()
+            await bench.origin.waitUntil { $0.responsesUnderWay == 0 }
             bench.origin.release("/film")
             bench.origin.set(
                 TestOrigin.Resource(
