@@ -79,7 +79,7 @@ public final class NIOOrigin: Origin {
             let response = try await exchange(sent)
             guard try follower.follows(response.head) else {
                 let body = paces?.pacing(response.body, from: sent.url.host) ?? response.body
-                var final = OriginResponse(head: response.head, url: sent.url, body: body)
+                var final = OriginResponse(head: follower.completed(response.head), url: sent.url, body: body)
                 final.hasLeftHost = follower.hasLeftHost
                 return final
             }

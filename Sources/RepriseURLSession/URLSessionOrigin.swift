@@ -96,7 +96,7 @@ public final class URLSessionOrigin: Origin {
             let head = try await transfer.start()
             let body = TransferBody(transfer)
             guard try follower.follows(head) else {
-                var response = OriginResponse(head: head, url: sent.url, body: body)
+                var response = OriginResponse(head: follower.completed(head), url: sent.url, body: body)
                 response.hasLeftHost = follower.hasLeftHost
                 return response
             }

@@ -131,6 +131,20 @@ package struct CookieJar: Sendable {
         return all.isEmpty ? nil : all.joined(separator: "; ")
     }
 
+    /// The values of `Set-Cookie` by which a response from `place` at `time` sets the cookies of the jar that its host
+    /// may read.
+    package func fields(from place: Place, at time: Int64) -> [String] {
+        place.domains.flatMap { cookies[$0] ?? [] }.filter { !$0.isHostOnly || $0.domain == place.host }
+            .sorted { $0.number < $1.number }
+            .map { cookie in
+                var text = "\(cookie.name)=\(cookie.value); Path=\(cookie.path); HttpOnly"
+                if !cookie.isHostOnly { text += "; Domain=\(cookie.domain)" }
+                if cookie.isSecure { text += "; Secure" }
+                if let end = cookie.end { text += "; Max-Age=\(end > time ? end - time : 0)" }
+                return text
+            }
+    }
+
     private static func cookie(_ text: String, from place: Place, at time: Int64) -> Cookie? {
         guard text.utf8.count <= longest else { return nil }
         let parts = text.split(separator: ";", omittingEmptySubsequences: false).map(\.trimmingBlanks)

@@ -1,3 +1,4 @@
+import Foundation
 package import HTTPTypes
 
 /// Decides where a redirect leads; RFC 9110 §15.4.
@@ -24,6 +25,7 @@ package enum Redirect {
         _ location: String, from request: OriginRequest, mayLeaveTLS: Bool = false
     ) throws(RepriseError) -> OriginRequest {
         let origin = request.url
+        let (location, login) = withoutLogin(location)
         let target: ResourceURL
         do {
             target = try origin.resolving(location)
@@ -38,7 +40,23 @@ package enum Redirect {
                 "\(origin.authority) redirects from https to plain http at \(target.authority). Allow that with redirect-to-http = yes in the section of the host that was asked first."
             )
         }
-        return sending(request, to: target, hasLeftHost: !keepsCredentials(from: origin, to: target))
+        var next = sending(request, to: target, hasLeftHost: !keepsCredentials(from: origin, to: target))
+        if let login { next.fields[.authorization] = "Basic " + Data(login.utf8).base64EncodedString() }
+        return next
+    }
+
+    /// `location` without a user name and a password in front of its host, and these, as `name:password`.
+    ///
+    /// Clients send them to that host (RFC 7617 §2), although they are deprecated there (RFC 9110 §4.2.4).
+    private static func withoutLogin(_ location: String) -> (location: String, login: String?) {
+        guard let slashes = location.range(of: "//"),
+            location[..<slashes.lowerBound].allSatisfy({ $0.isLetter || $0 == ":" })
+        else { return (location, nil) }
+        let authority = location[slashes.upperBound...].prefix { !"/?#".contains($0) }
+        guard let at = authority.lastIndex(of: "@") else { return (location, nil) }
+        let host = location[location.index(after: at)...]
+        let login = authority[..<at].removingPercentEncoding ?? String(authority[..<at])
+        return (String(location[..<slashes.upperBound] + host), login.contains(":") ? login : login + ":")
     }
 
     /// `request` for `target`; with harmless fields only if the way there leads over another host or port.

@@ -65,4 +65,15 @@ package struct RedirectFollower: Sendable {
         request = next
         return true
     }
+
+    /// `head`, the last one of the exchange, with the cookies that the redirects before it set for its host.
+    ///
+    /// Its reader sees no other head, and needs them for what comes next, such as the segments of a playlist.
+    package func completed(_ head: HTTPResponse) -> HTTPResponse {
+        let set = cookies.fields(from: request.url.cookiePlace, at: time)
+        guard !set.isEmpty else { return head }
+        var head = head
+        head.headerFields[values: .setCookie] = set + head.headerFields[values: .setCookie]
+        return head
+    }
 }

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Reprise
+import RepriseTesting
 import TestLimits
 import TestSupport
 import Testing
@@ -65,6 +66,27 @@ import Testing
             _ = try await Self.get(target, at: server)
             #expect(origin.requests.last?.url.lastPathComponent == "s.ts")
             #expect(origin.requests.last?.fields[.cookie] == expected)
+        }
+    }
+
+    @Test("those that a redirect to the list set reach its segments, too")
+    func redirected() async throws {
+        try await ProxyBench.run { proxy async throws in
+            let text = Array("\(Self.list)s.ts\n#EXT-X-ENDLIST\n".utf8)
+            proxy.bench.origin.set(
+                TestOrigin.Resource(.bytes(text), mediaType: "application/vnd.apple.mpegurl", etag: "\"1\""),
+                at: "/live/v.m3u8")
+            proxy.bench.publish("/live/s.ts", length: 1000, type: "video/mp2t")
+            proxy.bench.origin.set(
+                TestOrigin.Resource(
+                    .bytes([]),
+                    personality: TestOrigin.Personality {
+                        ($0.redirect, $0.fields) = ("/live/v.m3u8", [.setCookie: "t=1; Path=/"])
+                    }), at: "/go")
+            for _ in 0..<2 { #expect(try await proxy.get("/go").head.status == 200) }
+            _ = try await proxy.get("/live/s.ts")
+            let request = proxy.bench.origin.snapshot["/live/s.ts"].requests.last
+            #expect(request?.fields[.cookie] == "t=1")
         }
     }
 

@@ -76,6 +76,40 @@ import Testing
         #expect(follower.request.fields[.cookie] == "a=1")
     }
 
+    @Test("the last response sets what redirects set for its host, and its own cookies after that")
+    func lastResponse() throws {
+        var follower = try follower("https://a.test/go/ch", mayLeaveTLS: true)
+        let cookies = ["s=1", "d=2; Domain=.a.test; Path=/; Max-Age=60", "gone=1; Max-Age=0", "tls=3; Path=/; Secure"]
+        var head = redirect("https://cdn.a.test/list.m3u8")
+        head.headerFields[values: .setCookie] = cookies
+        #expect(try follower.follows(head))
+        let own = HTTPResponse(status: .ok, headerFields: [.setCookie: "d=own"])
+        #expect(
+            follower.completed(own).headerFields[values: .setCookie]
+                == ["d=2; Path=/; HttpOnly; Domain=a.test; Max-Age=60", "d=own"])
+        #expect(try follower.follows(redirect("https://a.test/list.m3u8")))
+        #expect(
+            follower.completed(own).headerFields[values: .setCookie] == [
+                "s=1; Path=/go; HttpOnly", "d=2; Path=/; HttpOnly; Domain=a.test; Max-Age=60",
+                "gone=1; Path=/go; HttpOnly; Max-Age=0", "tls=3; Path=/; HttpOnly; Secure", "d=own",
+            ])
+        let plain = try self.follower("http://a.test/")
+        #expect(plain.completed(own).headerFields[values: .setCookie] == ["d=own"])
+    }
+
+    @Test("a name and a password in a location are sent to its host, and to no other")
+    func logins() throws {
+        var follower = try follower("http://a.test/")
+        #expect(try follower.follows(redirect("http://me:p%40ss@b.test/film?x=@")))
+        #expect(follower.request.url.description == "http://b.test/film?x=@")
+        #expect(follower.request.fields[.authorization] == "Basic bWU6cEBzcw==")
+        #expect(try follower.follows(redirect("//you@b.test/other")))
+        #expect(follower.request.fields[.authorization] == "Basic eW91Og==")
+        #expect(try follower.follows(redirect("http://c.test/user@place")))
+        #expect(follower.request.url.description == "http://c.test/user@place")
+        #expect(follower.request.fields[.authorization] == nil)
+    }
+
     @Test func aCircleIsRefusedWhenARequestIsSentForTheThirdTime() throws {
         var follower = try follower("http://a.test/1")
         for location in ["/2", "/1", "/2"] { #expect(try follower.follows(redirect(location))) }
