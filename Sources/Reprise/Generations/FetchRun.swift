@@ -53,7 +53,11 @@ struct FetchRun: Sendable {
                 let outcome = try await attempt(response, isStuck: isStuck, with: &writer)
                 finish(&writer)
                 switch outcome {
-                case .done(let reachedEnd): end(writer, reachedEnd: reachedEnd, failure: nil)
+                case .done(let reachedEnd):
+                    if reachedEnd, let position = generation.position(of: id) {
+                        await generation.judgePace(endingAt: position)
+                    }
+                    end(writer, reachedEnd: reachedEnd, failure: nil)
                 case .over(let failure): end(writer, reachedEnd: false, failure: failure)
                 case .givenBack:
                     await waitForDemand()

@@ -42,13 +42,17 @@ struct StoredResponse: Sendable {
             let isBound = freshness.hasExplicitLifetime || freshness.forbidsStale || freshness.requiresValidation
             staysInPlay =
                 switch record.role {
-                case let role? where role.kind == .playlist: role.term == .media && !isBound
+                // A play reads a playlist that has ended once, and the stream may go on before the next one.
+                case let role? where role.kind == .playlist: false
                 // A live segment is played only once, so there is no benefit in ignoring its origin's cache directives.
                 case let role? where role.isLive: !isBound
-                default: isMedia && !record.isUnframed
+                default: isMedia && !record.mayBeLive
                 }
         }
     }
+
+    /// When its head arrived or was last confirmed, by the monotonic clock; `nil` if not in this process.
+    var began: Duration? { confirmed }
 
     /// Whether its validators can prove that a response continues it.
     var hasStrongValidator: Bool { derived.hasStrongValidator }
@@ -89,7 +93,7 @@ struct StoredResponse: Sendable {
         return elapsed - confirmed < ReusePolicy.longestPlay
     }
 
-    /// Whether it is used throughout a play: media, and a playlist that has ended if its origin gives it no lifetime.
+    /// Whether it is used throughout a play: media.
     private var staysInPlay: Bool { derived.staysInPlay }
 
     /// Whether it never changes, so that asking would tell nothing new, whatever lifetime the origin gives.
@@ -201,6 +205,12 @@ struct StoredResponse: Sendable {
         confirmed = moment.elapsed
         confirmedFor = demand
         lastUsed = moment.elapsed
+        recordChanged()
+    }
+
+    /// The body came as something live does.
+    mutating func noteLive() {
+        record.mayBeLive = true
         recordChanged()
     }
 

@@ -30,7 +30,7 @@ struct GenerationLoader: Sendable {
         if head.status == .partialContent || wanted.range != nil { fields[.contentRange] = nil }
         // Trust Accept-Ranges: bytes until a response proves otherwise. A missing field or `none` proves nothing.
         let declaresRanges = fields[.acceptRanges].flatMap { AcceptRanges($0)?.supportsBytes } == true ? true : nil
-        let isUnframed =
+        let mayBeLive =
             head.status == .ok && placement.end == nil && !wanted.isForFile
             && !head.headerFields.contains(.transferEncoding) && Validators(head.headerFields).isEmpty
         let record = GenerationRecord(
@@ -40,7 +40,7 @@ struct GenerationLoader: Sendable {
             finalURL: judged.response.url == url ? nil : judged.response.url, requestTime: judged.requestTime,
             responseTime: engine.clock.moment.date,
             salt: store.vault == nil ? [] : Vault.makeSalt(),
-            isUnframed: isUnframed, role: wanted.role ?? replaced?.record.role?.provisional,
+            mayBeLive: mayBeLive, role: wanted.role ?? replaced?.record.role?.provisional,
             formerRole: replaced?.record.role,
             claims: wanted.claims)
         let file = try store.file(record, create: true)

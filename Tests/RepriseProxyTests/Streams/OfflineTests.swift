@@ -186,7 +186,8 @@ import Testing
     func awayHost() async throws {
         try await Site.run { site async throws in
             Self.publish(site)
-            site.publish(Site.list(["x.ts"], ended: true), at: "/other.m3u8")
+            site.publish(Site.list(["l1.ts", "l2.ts"], type: "VOD", ended: true), at: "/low.m3u8")
+            site.publish(Site.list(["x.ts"], type: "VOD", ended: true), at: "/other.m3u8")
             try await Self.play(Self.played + ["/l1.ts", "/other.m3u8"], site)
             #expect(try await site.get("/low.m3u8").text.contains("GAP") == false)
             await site.origin.stop()

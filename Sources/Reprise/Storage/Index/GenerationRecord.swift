@@ -26,10 +26,9 @@ struct GenerationRecord: Sendable {
     var responseTime: Int64
     /// Derives the keys of this generation in an encrypted cache; empty in a plain one.
     var salt: [UInt8] = []
-    /// Whether the body is delimited by the end of the connection and has no validator (RFC 9112 §6.3).
-    ///
-    /// It may be a live stream or a file.
-    var isUnframed = false
+    /// Whether the body has neither a length nor a validator, and may be a live stream rather than a file: the end of
+    /// the connection delimits it (RFC 9112 §6.3), or it came no faster than it plays.
+    var mayBeLive = false
     /// What a playlist says about it; `nil` if none was read that says anything.
     var role: StreamRole?
     /// The role of the generation that it replaces, until it gets one of its own.
@@ -55,7 +54,7 @@ struct GenerationRecord: Sendable {
 
     /// Whether it is known or assumed to be live: a playlist declares it live, or its body has no known end.
     var isLive: Bool {
-        role?.isLive ?? (isMedia && isUnverifiable && (isUnframed || completeLength == nil))
+        role?.isLive ?? (isMedia && isUnverifiable && (mayBeLive || completeLength == nil))
     }
 
     /// Whether it is a playlist of which nothing was read, and which may be live.
@@ -69,11 +68,12 @@ struct GenerationRecord: Sendable {
     /// Whether the time of the last change tells nothing about the next one.
     private var mayNotBeGuessed: Bool {
         guard let role else { return isUnreadPlaylist }
-        return role.term != .media
+        return role.kind == .playlist || role.term != .media
     }
 
-    /// Seconds for which a playlist serves those that asked for it at the same time, until it is read and has a role.
-    private static let unreadLifetime: Int64 = 1
+    /// Seconds for which a playlist serves those that asked for it at the same time: until it is read and has a role,
+    /// and one that has ended, whose stream may go on.
+    private static let playlistLifetime: Int64 = 1
 
     /// Seconds for which it may be used if the origin says nothing and the last change tells nothing.
     ///
@@ -83,10 +83,10 @@ struct GenerationRecord: Sendable {
         case .permanent: return CacheControl.longestTime
         // Rounded down, because ages are whole seconds: it is never used for longer.
         case .limited(let fresh, _): return fresh.components.seconds
-        case nil where isUnreadPlaylist: return Self.unreadLifetime
+        case .media where isPlaylist, nil where isPlaylist: return Self.playlistLifetime
         case .media, nil:
             if let configured { return configured }
-            return isMedia && isUnverifiable && !isUnframed && !isShared ? ReusePolicy.unverifiableLifetime : 0
+            return isMedia && isUnverifiable && !mayBeLive && !isShared ? ReusePolicy.unverifiableLifetime : 0
         }
     }
 

@@ -89,7 +89,7 @@ struct RecordCodec: Sendable {
             l: record.completeLength, r: record.rangesSupported, h: record.finalHost,
             d: record.finalURL?.description, q: record.requestTime, p: record.responseTime,
             s: record.role?.recorded,
-            o: record.formerRole.flatMap { $0.kind == .playlist ? $0.recorded : nil }, e: record.isUnframed ? 1 : nil)
+            o: record.formerRole.flatMap { $0.kind == .playlist ? $0.recorded : nil }, e: record.mayBeLive ? 1 : nil)
         return try close(fields, salt: record.salt, context: Self.context(name, id: record.id))
     }
 
@@ -102,7 +102,7 @@ struct RecordCodec: Sendable {
         return GenerationRecord(
             id: id, key: CacheKey(fields.k), url: url, fields: headers, completeLength: fields.l,
             rangesSupported: fields.r, finalHost: fields.h, finalURL: fields.d.flatMap { try? ResourceURL($0) },
-            requestTime: fields.q, responseTime: fields.p, salt: salt, isUnframed: fields.e == 1,
+            requestTime: fields.q, responseTime: fields.p, salt: salt, mayBeLive: fields.e == 1,
             role: fields.s.flatMap { StreamRole($0) },
             formerRole: fields.o.flatMap { StreamRole($0) })
     }
