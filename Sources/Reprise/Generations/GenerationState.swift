@@ -251,8 +251,10 @@ struct GenerationState: Sendable {
 
     /// Whether the first byte of `spec` has to be fetched under a strong validator anyway, which also shows whether the
     /// rest is still current.
+    ///
+    /// Not once a response has contradicted it: the next one might say no more than that.
     func beginsInHole(_ spec: RangeSpec?) -> Bool {
-        guard response.record.identity.validators.ifRangeValue != nil, !response.record.isInvalidated,
+        guard response.record.identity.validators.ifRangeValue != nil, !response.record.isExpired,
             schedule.rangesSupported != false, let extent = ReadExtent(spec, completeLength: schedule.completeLength),
             extent.start < schedule.completeLength ?? .max
         else { return false }

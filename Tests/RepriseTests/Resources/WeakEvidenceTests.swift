@@ -68,6 +68,25 @@ import Testing
         read.cancel()
     }
 
+    @Test("a file that has changed is fetched again, although the origin only says that a condition failed (412)")
+    func preconditionFailed() async throws {
+        let (clock, hasChanged) = (ShiftableClock(), Mutex(false))
+        let new = TestPattern.bytes(in: 0..<2_000_000, seed: 2)
+        let origin = ScriptedOrigin { request, _ in
+            guard hasChanged.withLock({ $0 }) else { return .media(request, Self.film) }
+            return request.fields[.ifRange] == nil ? .media(request, new, [.eTag: "\"v2\""]) : .init(412)
+        }
+        try await origin.run(configure: { $0.clock = clock.cacheClock }) { cache async throws in
+            _ = try await bytes(cache, .bounded(1_500_000..<1_600_000))
+            hasChanged.withLock { $0 = true }
+            // Another play.
+            clock.shift(by: .seconds(100_000))
+            let error = await #expect(throws: RepriseError.self) { try await bytes(cache, nil) }
+            #expect(error?.code == .validatorChanged)
+            #expect(try await bytes(cache, nil) == new)
+        }
+    }
+
     // MARK: - Whether there are ranges
 
     @Test("a 200 to bytes=0- does not say that ranges are ignored: a seek requests one (RFC 9110 §14.2)")
