@@ -116,6 +116,7 @@ import Testing
                 ["Transfer-Encoding: chunked"]
             ),
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 2\r\n\r\nok", ["Content-Length: 2"]),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: none\r\nContent-Length: 2\r\n\r\nok", ["Content-Length: 2"]),
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\nContent-Length: 2\r\n\r\nok", ["Content-Length: 2"]),
             ("HTTP/1.1 200 OK\r\nX: a\u{1}b\u{7F}\r\nContent-Length: 2\r\n\r\nok", ["X: a b", "Content-Length: 2"]),
             ("HTTP/1.1 200 OK\r\nX: a\rb\r\nContent-Length: 2\r\n\r\nok", ["X: a b", "Content-Length: 2"]),

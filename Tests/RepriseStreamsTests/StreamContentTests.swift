@@ -54,6 +54,7 @@ import Testing
         Case(path: "/s1", bytes: text, type: "video/mp2t", word: sentText),
         Case(path: "/s1", bytes: text, framing: .chunked, word: sentText),
         Case(path: "/s2.ts", bytes: text, type: "text/plain", word: sentText),
+        Case(path: "/s2.ts", bytes: [0x47, 0x49, 0x46, 0x38, 0x39, 0x61, 0, 1], word: "sent a picture in place of "),
         Case(
             path: "/s2.ts", bytes: Array("<?xml version=\"1.0\"?><Error/>".utf8), type: "application/xml",
             word: sentText),
@@ -117,7 +118,8 @@ import Testing
 
     @Test(
         "one that was stored before is not taken for the file, and the origin is asked again",
-        arguments: cases.filter { $0.control != "no-store" && $0.path != "/s2.ts" }, [false, true])
+        arguments: cases.filter { $0.control != "no-store" && $0.path != "/s2.ts" && $0.type != "video/mp2t" },
+        [false, true])
     func storedBefore(_ item: Case, isReopened: Bool) async throws {
         try await Self.run(item) { bench, resource async throws in
             let url = bench.origin.url(item.path == "/key" ? "/key?token=secret" : item.path)

@@ -21,6 +21,18 @@ package enum BodyBeginning: Sendable, Hashable {
         }
     }
 
+    /// Whether a text looks like the beginning of a WebVTT, TTML or SubRip file, as occur among the files of a stream.
+    package static func isSubtitle(_ bytes: [UInt8]) -> Bool {
+        let head = String(decoding: bytes.prefix(length), as: UTF8.self).drop { $0 == "\u{FEFF}" }
+        return head.hasPrefix("WEBVTT") || head.contains("<tt ") || head.contains("<tt:tt") || head.contains(" --> ")
+    }
+
+    /// Whether a text begins like HTML, XML or JSON.
+    package static func isMarkup(_ bytes: [UInt8]) -> Bool {
+        let first = bytes.first { !(0x09...0x0D).contains($0) && ![0x20, 0xEF, 0xBB, 0xBF].contains($0) }
+        return first.map { "<{[".utf8.contains($0) } ?? false
+    }
+
     /// The signatures of PNG, GIF and JPEG.
     private static let pictures: [[UInt8]] = [
         [0x89, 0x50, 0x4E, 0x47], [0x47, 0x49, 0x46, 0x38], [0xFF, 0xD8, 0xFF],

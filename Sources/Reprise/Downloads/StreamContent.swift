@@ -40,16 +40,25 @@ extension StreamContent {
     /// The error if `bytes`, the beginning of the file, show that it has other content, such as an error sent with
     /// status 200.
     ///
-    /// Returns `nil` if nothing shows that. Text is accepted as media if its media type says so, unless it `isAlone`,
-    /// meaning that other files of the stream begin differently.
+    /// Returns `nil` if nothing shows that. Text is accepted as a file of a stream if its media type says so, unless it
+    /// `isAlone`, meaning that other files of the stream begin differently; a picture if it is large enough to be one
+    /// that media are hidden in.
     package func objection(
         to information: ContentInformation, beginning bytes: [UInt8], isAlone: Bool = false, at url: ResourceURL
     ) -> RepriseError? {
         // Encoded bytes reveal nothing.
         if self == .key || information.contentCoding != nil { return nil }
         if WebPage.begins(bytes) { return self == .media ? Self.page(at: url) : WebPage.objection(at: url) }
-        guard self == .media || url.namesMedia, BodyBeginning(bytes) == .text, !SubtitleBeginning.isSubtitle(bytes),
-            isAlone || MediaType(information.mediaType)?.isOfOtherKind == true
+        guard self == .media || url.namesMedia else { return nil }
+        switch BodyBeginning(bytes) {
+        case .picture where self == .title || information.completeLength ?? .max < Self.smallPicture:
+            return .logIn(.notDownloadable, "The origin sent a picture in place of \(url.redacted)")
+        case .text where !BodyBeginning.isSubtitle(bytes): break
+        default: return nil
+        }
+        guard
+            isAlone || self == .title && BodyBeginning.isMarkup(bytes)
+                || MediaType(information.mediaType)?.isOfOtherKind == true
         else { return nil }
         let text = String(decoding: bytes.prefix(Self.quoted), as: UTF8.self).split(whereSeparator: \.isNewline).first
         return .logIn(
@@ -60,17 +69,11 @@ extension StreamContent {
         .logIn(.notDownloadable, "The origin sent a page in place of \(url.redacted)")
     }
 
+    /// Pictures with fewer bytes hide no segment.
+    private static let smallPicture: Int64 = 1 << 10
+
     /// Maximum number of bytes that an error message quotes from a text.
     private static let quoted = 80
-}
-
-/// Text formats that occur as files of a stream.
-private enum SubtitleBeginning {
-    /// Whether a text looks like the beginning of a WebVTT, TTML or SubRip file.
-    static func isSubtitle(_ bytes: [UInt8]) -> Bool {
-        let head = String(decoding: bytes.prefix(BodyBeginning.length), as: UTF8.self).drop { $0 == "\u{FEFF}" }
-        return head.hasPrefix("WEBVTT") || head.contains("<tt ") || head.contains("<tt:tt") || head.contains(" --> ")
-    }
 }
 
 /// A web page served in place of a film, such as a page with a player or a login form.

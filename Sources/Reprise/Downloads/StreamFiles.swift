@@ -62,7 +62,7 @@ struct StreamFiles: Sendable {
     }
 
     /// Length in bytes from which a file's beginning is not checked, because error pages are short.
-    private static let shortFile: Int64 = 64 << 10
+    private static let shortFile: Int64 = 256 << 10
 
     /// The stored `files` whose first bytes show that they are not media, with the error for each.
     func impostors(among files: [FileDownload]) async throws -> [(file: FileDownload, objection: RepriseError)] {
@@ -78,8 +78,8 @@ struct StreamFiles: Sendable {
             }
             let beginning = await known.storedBeginning(atMost: Int64(BodyBeginning.length))
             switch BodyBeginning(beginning) {
-            case .text: texts.append((file, information, beginning))
-            case .binary, .picture: hasMedia = true
+            case .text, .picture: texts.append((file, information, beginning))
+            case .binary: hasMedia = true
             case nil: break
             }
         }

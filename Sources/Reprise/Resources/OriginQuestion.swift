@@ -17,17 +17,11 @@ struct OriginQuestion: Sendable {
     /// Longest time that a player waits for bytes before those that it wants, on a host that is known to splice.
     private static let patienceForWhole = Duration.seconds(5)
 
-    /// Whether the request is for a playlist, which is always fetched whole.
-    ///
-    /// The text of a playlist is parsed and edited, and some servers count characters instead of bytes. A server may
-    /// ignore Range anyway (RFC 9110 §14.2).
-    private var isForPlaylist: Bool { wanted.origin.url.namesPlaylist || wanted.role?.kind == .playlist }
-
     /// The range to request when validating or replacing `generation`.
     func askedRange(about generation: LiveGeneration) -> RangeSpec? {
         let record = generation.record
         let isPlaylist = record.role?.kind == .playlist || MediaType(record.fields[.contentType])?.isPlaylist == true
-        return isPlaylist || isForPlaylist ? nil : wanted.range
+        return isPlaylist || wanted.isForPlaylist ? nil : wanted.range
     }
 
     /// The range to ask for.
@@ -35,7 +29,7 @@ struct OriginQuestion: Sendable {
     /// What the reader wants; of a host that is known to splice the whole file, because no other response would bring
     /// the rest. Only what follows if the reader would wait too long for it.
     private var askedRange: RangeSpec? {
-        if isForPlaylist { return nil }
+        if wanted.isForPlaylist { return nil }
         guard wanted.origin.demand == .playing, engine.splicing.contains(wanted.origin.url) else { return wanted.range }
         let start: Int64
         switch wanted.range {
@@ -53,7 +47,7 @@ struct OriginQuestion: Sendable {
     func representation(
         replacing replaced: LiveGeneration? = nil, isBypass: Bool = false
     ) async throws -> JudgedResponse {
-        let asked = isBypass && !isForPlaylist ? wanted.range : askedRange
+        let asked = isBypass && !wanted.isForPlaylist ? wanted.range : askedRange
         var forms = RangeForms(asked, mayWiden: asked != wanted.range || wanted.origin.demand < .playing)
         let mayBeEmpty = replaced == nil && wanted.content == .media
         return try await retrying {
@@ -70,6 +64,9 @@ struct OriginQuestion: Sendable {
                     let judged = judge(response, to: range, replacing: replaced.record.identity)
                     if case .passThrough(let reason) = judged, reason.isOfNoVersion { action = judged }
                     action = try await Replacement(generation: replaced).judge(&response, action)
+                } else {
+                    action = try await FirstBytes(wanted: wanted, planner: engine.configuration.streamPlanner)
+                        .judge(&response, action)
                 }
                 switch action {
                 case .fill(let placement):
@@ -106,7 +103,11 @@ struct OriginQuestion: Sendable {
         guard isOfPlayer, range != .from(0), head.headerFields[.contentLength].flatMap(contentLength) != nil else {
             return false
         }
-        return reason == .contentLength || reason == .invalidContentRange
+        return switch reason {
+        case .contentLength, .invalidContentRange: true
+        case .unrequestedPartialContent: head.headerFields[.contentRange] == nil
+        default: false
+        }
     }
 
     /// In a shared cache, requests the hole of a fresh response that has no validator; an origin that answers with the

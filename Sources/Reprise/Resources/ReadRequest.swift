@@ -43,6 +43,12 @@ struct ReadRequest: Sendable {
         role != nil || content != nil || origin.demand == .download || origin.url.namesPlaylist
     }
 
+    /// Whether it is for a playlist, which is always fetched whole.
+    ///
+    /// The text of a playlist is parsed and edited, and some servers count characters instead of bytes. A server may
+    /// ignore Range anyway (RFC 9110 §14.2).
+    var isForPlaylist: Bool { origin.url.namesPlaylist || role?.kind == .playlist }
+
     /// That the resource is a file of ``titles``.
     var claims: [TitleClaim] { titles.map { TitleClaim(title: $0, asOf: asOf) } }
 }

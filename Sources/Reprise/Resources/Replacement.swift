@@ -34,7 +34,7 @@ struct Replacement: Sendable {
         guard response.head.status == .ok, mustCompare || short > 0,
             case let stored = await generation.storedBeginning(atMost: Int64(BodyBeginning.length)), !stored.isEmpty
         else { return action }
-        let (new, length) = try await Self.beginning(of: &response, atLeast: max(Int(short), BodyBeginning.length))
+        let (new, length) = try await response.beginning(atLeast: max(Int(short), BodyBeginning.length))
         if let length, record.isMedia {
             if length == 0 { return .passThrough(.emptyBody) }
             if Int64(length) < short { return .passThrough(.unexpectedNotice) }
@@ -66,25 +66,5 @@ struct Replacement: Sendable {
     private func isLess(_ placement: BodyPlacement, than record: GenerationRecord) -> Bool {
         guard let length = placement.completeLength else { return true }
         return record.completeLength.map { length < $0 / 2 } ?? false
-    }
-
-    /// Reads the first bytes of the body, at least `count` of them, and puts them back.
-    ///
-    /// Returns the first ``BodyBeginning/length`` bytes, and the length of the body if it is shorter than `count`.
-    private static func beginning(
-        of response: inout OriginResponse, atLeast count: Int
-    ) async throws -> (bytes: [UInt8], length: Int?) {
-        var (taken, bytes, length, hasEnded): ([any ByteChunk], [UInt8], Int, Bool) = ([], [], 0, false)
-        while length < count, !hasEnded {
-            if let chunk = try await response.body.next() {
-                taken.append(chunk)
-                length += chunk.count
-                chunk.withUnsafeBytes { bytes += $0.prefix(BodyBeginning.length - bytes.count) }
-            } else {
-                hasEnded = true
-            }
-        }
-        response.body = ResumedBody(taken, before: response.body)
-        return (bytes, hasEnded ? length : nil)
     }
 }

@@ -152,14 +152,14 @@ struct ResponseHeadParser {
 
     // MARK: The length of the body
 
-    /// Whether the body is chunked; ignores `identity`, and throws for any other transfer coding.
+    /// Whether the body is chunked; ignores `identity` and `none`, and throws for any other transfer coding.
     private mutating func isChunked() throws(MalformedResponse) -> Bool {
         var count = 0
         for line in codings {
             for coding in Self.elements(line.value) {
                 switch coding.lowercased() {
                 case "chunked": count += 1
-                case "identity", "": note("has a transfer coding that is none", line.number)
+                case "identity", "none", "": note("has a transfer coding that is none", line.number)
                 default: throw malformed("has a transfer coding that was not asked for; only chunked is", line.number)
                 }
             }

@@ -25,8 +25,13 @@ extension BodyFilter {
 }
 
 extension ContentInformation {
-    /// Whether the body is in a content coding.
-    var isCoded: Bool { contentCoding != nil }
+    /// Whether the body is in a content coding that clients know; under other names, such as `utf-8`, servers send the
+    /// text itself.
+    var isCoded: Bool { contentCoding.map(Self.codings.contains) ?? false }
+
+    private static let codings: Set<String> = [
+        "br", "compress", "dcb", "dcz", "deflate", "gzip", "x-compress", "x-gzip", "zstd",
+    ]
 }
 
 /// The filter that sends every body as the origin sent it.
