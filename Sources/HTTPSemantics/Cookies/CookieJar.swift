@@ -131,8 +131,9 @@ package struct CookieJar: Sendable {
         return all.isEmpty ? nil : all.joined(separator: "; ")
     }
 
-    /// The values of `Set-Cookie` by which a response from `place` at `time` sets the cookies of the jar that its host
-    /// may read.
+    /// `Set-Cookie` values for all cookies that the host of `place` may read.
+    ///
+    /// `time` is in seconds since 1970; lifetimes count from it.
     package func fields(from place: Place, at time: Int64) -> [String] {
         place.domains.flatMap { cookies[$0] ?? [] }.filter { !$0.isHostOnly || $0.domain == place.host }
             .sorted { $0.number < $1.number }

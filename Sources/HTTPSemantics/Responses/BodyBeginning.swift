@@ -21,7 +21,7 @@ package enum BodyBeginning: Sendable, Hashable {
         }
     }
 
-    /// Whether a text looks like the beginning of a WebVTT, TTML or SubRip file, as occur among the files of a stream.
+    /// Whether the text begins like a WebVTT, TTML or SubRip file.
     package static func isSubtitle(_ bytes: [UInt8]) -> Bool {
         let head = String(decoding: bytes.prefix(length), as: UTF8.self).drop { $0 == "\u{FEFF}" }
         return head.hasPrefix("WEBVTT") || head.contains("<tt ") || head.contains("<tt:tt") || head.contains(" --> ")

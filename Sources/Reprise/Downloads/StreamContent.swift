@@ -40,9 +40,9 @@ extension StreamContent {
     /// The error if `bytes`, the beginning of the file, show that it has other content, such as an error sent with
     /// status 200.
     ///
-    /// Returns `nil` if nothing shows that. Text is accepted as a file of a stream if its media type says so, unless it
-    /// `isAlone`, meaning that other files of the stream begin differently; a picture if it is large enough to be one
-    /// that media are hidden in.
+    /// Returns `nil` for plausible content. A stream's file may be text if its media type allows text, unless it
+    /// `isAlone`, meaning that the stream's other files begin differently. A large picture is accepted as a stream's
+    /// file, because some servers hide segments in pictures.
     package func objection(
         to information: ContentInformation, beginning bytes: [UInt8], isAlone: Bool = false, at url: ResourceURL
     ) -> RepriseError? {
@@ -69,7 +69,7 @@ extension StreamContent {
         .logIn(.notDownloadable, "The origin sent a page in place of \(url.redacted)")
     }
 
-    /// Pictures with fewer bytes hide no segment.
+    /// Smaller pictures are too short to hide a segment, in bytes.
     private static let smallPicture: Int64 = 1 << 10
 
     /// Maximum number of bytes that an error message quotes from a text.

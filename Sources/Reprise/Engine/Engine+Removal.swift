@@ -84,8 +84,9 @@ extension Engine {
         }
     }
 
-    /// The files in memory that are stored for `titles`, removed or not, and for no others that stand; the index may
-    /// not know them yet.
+    /// The files in memory that belong to `titles` only.
+    ///
+    /// Includes files that the index has not recorded yet. The titles may already be marked as removed.
     func liveFiles(of titles: Set<CacheKey>, in store: Store) -> [CacheKey] {
         liveResources.filter { resource in
             let claims = resource.liveGeneration?.record.claims ?? []

@@ -54,7 +54,7 @@ struct FetchRun: Sendable {
                 finish(&writer)
                 switch outcome {
                 case .done(let reachedEnd):
-                    if reachedEnd, let position = generation.position(of: id) {
+                    if reachedEnd, request.demand != .download, let position = generation.position(of: id) {
                         await generation.judgePace(endingAt: position)
                     }
                     end(writer, reachedEnd: reachedEnd, failure: nil)

@@ -252,7 +252,7 @@ struct GenerationState: Sendable {
     /// Whether the first byte of `spec` has to be fetched under a strong validator anyway, which also shows whether the
     /// rest is still current.
     ///
-    /// Not once a response has contradicted it: the next one might say no more than that.
+    /// Returns false after a response has contradicted the stored one, because a fetch might fail with 412 forever.
     func beginsInHole(_ spec: RangeSpec?) -> Bool {
         guard response.record.identity.validators.ifRangeValue != nil, !response.record.isExpired,
             schedule.rangesSupported != false, let extent = ReadExtent(spec, completeLength: schedule.completeLength),

@@ -1,20 +1,22 @@
 import MediaTiming
 
-/// Tells live media from a file by how fast they came.
+/// Distinguishes live media from files by their transfer rate.
 ///
-/// A file that is made on request, such as a transcode, comes faster than it plays.
+/// A transcode arrives faster than real time, and a live stream doesn't.
 enum LivePace {
-    /// Bytes that are looked at.
+    /// Maximum number of bytes that are inspected.
     static let lookLength: Int64 = 4 << 20
-    /// Shorter bodies tell nothing.
+    /// Transfers shorter than this are too short to judge.
     private static let shortest = Duration.seconds(2)
     private static let mostMeasured = Duration.seconds(5)
-    /// A live stream begins with what its server keeps for new listeners, and so comes somewhat faster.
+    /// Maximum speed of a live stream, in multiples of real time.
+    ///
+    /// Servers send new listeners a buffered beginning.
     private static let mostSpeed = 2.0
 
-    /// Whether a body of `length` bytes that begins with `beginning` plays for about as long as it took to come.
+    /// Whether a body of `length` bytes, transferred in `elapsed`, arrived at most twice as fast as real time.
     ///
-    /// False for formats whose bytes do not tell how long they play.
+    /// Returns false if the format doesn't reveal the playing time.
     static func isLive(_ beginning: [UInt8], length: Int64, after elapsed: Duration) -> Bool {
         guard elapsed >= shortest else { return false }
         let part = min(elapsed / 2, mostMeasured)
@@ -23,7 +25,7 @@ enum LivePace {
         timer.receive(beginning, at: 0)
         let count: Int64
         switch timer.next() {
-        // More bytes than were looked at.
+        // The measured part is longer than the inspected bytes.
         case .needs: count = Int64(beginning.count)
         case .done(let start):
             guard start.basis == .exact else { return false }
@@ -34,7 +36,9 @@ enum LivePace {
 }
 
 extension LiveGeneration {
-    /// Notes if a body without a length, whose end has come at `end`, may be something live.
+    /// Marks the response as possibly live if its body had no length and arrived at the rate of a live stream.
+    ///
+    /// `end` is the length of the body, in bytes.
     func judgePace(endingAt end: Int64) async {
         let (record, elapsed) = (record, elapsed)
         guard record.role == nil, record.isLive, !record.mayBeLive,

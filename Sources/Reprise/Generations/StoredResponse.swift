@@ -42,7 +42,7 @@ struct StoredResponse: Sendable {
             let isBound = freshness.hasExplicitLifetime || freshness.forbidsStale || freshness.requiresValidation
             staysInPlay =
                 switch record.role {
-                // A play reads a playlist that has ended once, and the stream may go on before the next one.
+                // An ended stream may continue before the next play, and a play reads an ended playlist only once.
                 case let role? where role.kind == .playlist: false
                 // A live segment is played only once, so there is no benefit in ignoring its origin's cache directives.
                 case let role? where role.isLive: !isBound
@@ -208,7 +208,7 @@ struct StoredResponse: Sendable {
         recordChanged()
     }
 
-    /// The body came as something live does.
+    /// Marks the body as possibly live, based on its transfer rate.
     mutating func noteLive() {
         record.mayBeLive = true
         recordChanged()

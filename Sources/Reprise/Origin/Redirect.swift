@@ -45,9 +45,10 @@ package enum Redirect {
         return next
     }
 
-    /// `location` without a user name and a password in front of its host, and these, as `name:password`.
+    /// Splits the user information off `location`.
     ///
-    /// Clients send them to that host (RFC 7617 §2), although they are deprecated there (RFC 9110 §4.2.4).
+    /// `login` is `name:password`. Like other clients, Reprise sends it to the target's host with Basic authentication
+    /// (RFC 7617 §2), although user information is deprecated in URLs (RFC 9110 §4.2.4).
     private static func withoutLogin(_ location: String) -> (location: String, login: String?) {
         guard let slashes = location.range(of: "//"),
             location[..<slashes.lowerBound].allSatisfy({ $0.isLetter || $0 == ":" })

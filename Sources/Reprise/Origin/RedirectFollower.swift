@@ -66,9 +66,9 @@ package struct RedirectFollower: Sendable {
         return true
     }
 
-    /// `head`, the last one of the exchange, with the cookies that the redirects before it set for its host.
+    /// Adds cookies set by the redirects to `head`, the final response of the exchange.
     ///
-    /// Its reader sees no other head, and needs them for what comes next, such as the segments of a playlist.
+    /// Only cookies that the final host may read are added. Clients need them for later requests, such as segments.
     package func completed(_ head: HTTPResponse) -> HTTPResponse {
         let set = cookies.fields(from: request.url.cookiePlace, at: time)
         guard !set.isEmpty else { return head }

@@ -45,7 +45,7 @@ struct Adoption: Sendable {
             return try bypass()
         }
         guard isWanted(in: store) else {
-            // Its title was removed in the meantime, and the removal may not have seen it.
+            // The title was removed after the first check, and the removal may have missed this generation.
             home.forget(generation)
             return try bypass()
         }

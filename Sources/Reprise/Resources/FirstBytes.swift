@@ -1,20 +1,20 @@
 import HTTPSemantics
 import Primitives
 
-/// Judges by its first bytes whether a short response is the media that its URL or its type promises.
+/// Detects error messages that are sent in place of media, by the first bytes of a short response.
 ///
-/// Programs send errors with status 200, and with the type of the file that they fail to send. Such a response is
-/// passed on and not stored.
+/// Some programs send errors with status 200 and the media type of the missing file. Those responses are passed on and
+/// not stored.
 struct FirstBytes: Sendable {
     let wanted: ReadRequest
     let planner: (any StreamPlanner)?
 
-    /// Responses of at least this length are no errors.
+    /// Responses of at least this length aren't checked, in bytes.
     private static let shortBody: Int64 = 256 << 10
 
-    /// The action for `response`, of which nothing is stored yet; its body still delivers every byte.
+    /// The action for `response`, if nothing is stored for the resource yet.
     ///
-    /// Rethrows errors from reading the body.
+    /// The body of `response` still delivers every byte. Rethrows errors from reading the body.
     func judge(_ response: inout OriginResponse, _ action: ResponseAction) async throws -> ResponseAction {
         guard case .newGeneration(let placement, _) = action, placement.start == 0,
             placement.completeLength ?? 0 < Self.shortBody, wanted.content == nil, !wanted.isForPlaylist

@@ -270,8 +270,8 @@ actor Recorder {
 
     /// Removes the records of titles; returns the keys of those of their files that belong to no other title.
     ///
-    /// `named` is what stored playlists name; `live` finds their files in memory, of which the index decides those that
-    /// it knows.
+    /// `named` lists the files in stored playlists. `live` finds the titles' files in memory; those that the index does
+    /// not know are returned, too.
     func removeTitles(
         _ keys: [CacheKey], knowing named: [TitleReference: Set<CacheKey>],
         live: @escaping @Sendable () -> [CacheKey]
@@ -280,7 +280,7 @@ actor Recorder {
             // In one turn: a batch in between could record a file of theirs that no removal would find.
             _ = await writeBatch()
             noteRemoval(ofTitles: keys)
-            // What comes later is stored for a title that does not stand.
+            // Generations adopted from here on see that the title was removed.
             let live = live()
             let known = try index.recorded(live)
             return try await index.removeTitles(keys, knowing: named) + live.filter { !known.contains($0) }

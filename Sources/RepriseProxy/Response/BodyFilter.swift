@@ -25,8 +25,9 @@ extension BodyFilter {
 }
 
 extension ContentInformation {
-    /// Whether the body is in a content coding that clients know; under other names, such as `utf-8`, servers send the
-    /// text itself.
+    /// Whether the body is in a registered content coding.
+    ///
+    /// Under other names, such as `utf-8`, servers send plain text.
     var isCoded: Bool { contentCoding.map(Self.codings.contains) ?? false }
 
     private static let codings: Set<String> = [

@@ -5,7 +5,7 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// An error in the place of media is passed on and not stored, whatever it says that it is.
+/// An error in place of media is passed on and not stored, whatever its media type is.
 @Suite("Errors in place of media", .limit(minutes: 2)) struct FirstBytesTests {
     struct Case: Sendable {
         var name = "film.mp4"
@@ -63,7 +63,7 @@ import Testing
         try await origin.run { cache async throws in
             let resource = try cache.resource(for: "http://media.test/film.mp4")
             #expect(try await resource.read().collect() == Array("no place".utf8))
-            // The first of them bypasses the store, and shows that this is over.
+            // The first read bypasses the store, and allows storing again.
             for _ in 0..<3 { #expect(try await resource.read().collect() == Self.media) }
             #expect(origin.requests.count == 3)
         }

@@ -26,8 +26,10 @@ struct GenerationRecord: Sendable {
     var responseTime: Int64
     /// Derives the keys of this generation in an encrypted cache; empty in a plain one.
     var salt: [UInt8] = []
-    /// Whether the body has neither a length nor a validator, and may be a live stream rather than a file: the end of
-    /// the connection delimits it (RFC 9112 §6.3), or it came no faster than it plays.
+    /// Whether the body may be a live stream rather than a file.
+    ///
+    /// True for bodies without a length and a validator if the end of the connection delimits them (RFC 9112 §6.3), or
+    /// if they arrived at the rate of a live stream.
     var mayBeLive = false
     /// What a playlist says about it; `nil` if none was read that says anything.
     var role: StreamRole?
@@ -71,8 +73,9 @@ struct GenerationRecord: Sendable {
         return role.kind == .playlist || role.term != .media
     }
 
-    /// Seconds for which a playlist serves those that asked for it at the same time: until it is read and has a role,
-    /// and one that has ended, whose stream may go on.
+    /// Lifetime of playlists that have no role yet, and of ended playlists, in seconds.
+    ///
+    /// Answers simultaneous requests, and players that read a playlist twice.
     private static let playlistLifetime: Int64 = 1
 
     /// Seconds for which it may be used if the origin says nothing and the last change tells nothing.
