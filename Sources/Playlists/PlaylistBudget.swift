@@ -63,7 +63,7 @@ package final class PlaylistBudget: Sendable {
             return (false, true)
         }
         if isExceeded { throw exceeded }
-        if isCheckDue, Task.isCancelled { throw Self.canceled }
+        if isCheckDue, Cancellation.isRequested { throw Self.canceled }
     }
 
     /// Counts a value that is kept in memory for the text.
@@ -84,7 +84,7 @@ package final class PlaylistBudget: Sendable {
     /// Call it after work that marks what it could not do instead of throwing, such as resolving links.
     package func check() throws(PlaylistError) {
         if isExceeded { throw exceeded }
-        if Task.isCancelled { throw Self.canceled }
+        if Cancellation.isRequested { throw Self.canceled }
     }
 
     /// Whether the budget was exceeded.

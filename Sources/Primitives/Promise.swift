@@ -1,11 +1,17 @@
 /// A value that is not there yet, and that any number of tasks wait for.
 ///
-/// The first value stays. The lock is a leaf; continuations are resumed outside it.
+/// The first value stays. The lock is a leaf: continuations are resumed and functions are called outside it.
 package final class Promise<Value: Sendable>: Sendable {
+    private typealias Waiters = [UInt64: CheckedContinuation<Value?, Never>]
+
     private struct State {
         var value: Value?
+        /// Whether a value was given; it is there when all functions have been called.
+        var isGiven = false
+        /// Functions to call with the value, in this order.
+        var functions: [@Sendable (Value) -> Void] = []
         var lastWaiter: UInt64 = 0
-        var waiters: [UInt64: CheckedContinuation<Value?, Never>] = [:]
+        var waiters: Waiters = [:]
     }
 
     private let state = Mutex(State())
@@ -13,21 +19,59 @@ package final class Promise<Value: Sendable>: Sendable {
     /// Creates a promise without a value.
     package init() {}
 
+    /// Creates a promise that has its value.
+    package convenience init(_ value: Value) {
+        self.init()
+        fulfill(value)
+    }
+
     /// Whether the value is there.
     package var isFulfilled: Bool { state.withLock { $0.value != nil } }
+
+    /// Whether tasks or functions wait for the value.
+    package var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty || !$0.functions.isEmpty } }
+
+    /// The value if it is there.
+    package var current: Value? { state.withLock { $0.value } }
 
     /// Sets the value; false if it was set before.
     @discardableResult
     package func fulfill(_ value: Value) -> Bool {
-        let waiters = state.withLock { state -> [UInt64: CheckedContinuation<Value?, Never>]? in
-            guard state.value == nil else { return nil }
+        var isFirst = true
+        while let (functions, waiters) = next(value, isFirst: isFirst) {
+            isFirst = false
+            for function in functions { function(value) }
+            guard functions.isEmpty else { continue }
+            for waiter in waiters.values { waiter.resume(returning: value) }
+            return true
+        }
+        return false
+    }
+
+    /// The functions to call; without any, the value is there, and its waiters are returned.
+    ///
+    /// Returns `nil` if another value was given first.
+    private func next(_ value: Value, isFirst: Bool) -> ([@Sendable (Value) -> Void], Waiters)? {
+        state.withLock { state in
+            guard !isFirst || !state.isGiven else { return nil }
+            state.isGiven = true
+            defer { state.functions = [] }
+            guard state.functions.isEmpty else { return (state.functions, [:]) }
             state.value = value
             defer { state.waiters = [:] }
-            return state.waiters
+            return ([], state.waiters)
         }
-        guard let waiters else { return false }
-        for waiter in waiters.values { waiter.resume(returning: value) }
-        return true
+    }
+
+    /// Calls `function` with the value once: immediately if it is there, otherwise on the thread that brings it.
+    ///
+    /// Functions are called in the order of these calls, before anyone else gets the value.
+    package func whenFulfilled(_ function: @escaping @Sendable (Value) -> Void) {
+        let value = state.withLock { state in
+            if state.value == nil { state.functions.append(function) }
+            return state.value
+        }
+        if let value { function(value) }
     }
 
     /// The value, once it is there; a task that is canceled waits on.

@@ -25,6 +25,25 @@ import Testing
         #expect(try await promise.wait() == 1)
     }
 
+    @Test func functionsAreCalledInTheirOrderBeforeAnyoneElseGetsTheValue() async throws {
+        let promise = Promise<Int>()
+        let seen = Mutex<[String]>([])
+        for name in ["a", "b"] {
+            promise.whenFulfilled { value in
+                seen.withLock { $0.append("\(name)\(value)") }
+                #expect(promise.current == nil)
+                // A function that is added now is called before that, too.
+                if name == "a" { promise.whenFulfilled { _ in seen.withLock { $0.append("c") } } }
+                #expect(!promise.fulfill(2))
+            }
+        }
+        #expect(promise.isAwaited)
+        #expect(promise.fulfill(1))
+        #expect(promise.current == 1 && !promise.isAwaited)
+        promise.whenFulfilled { _ in seen.withLock { $0.append("d") } }
+        #expect(seen.withLock { $0 } == ["a1", "b1", "c", "d"])
+    }
+
     @Test func aCanceledTaskStopsWaitingAndLeavesTheOthersAlone() async throws {
         let promise = Promise<Int>()
         let canceled = Task { try await promise.wait() }

@@ -1,3 +1,5 @@
+import Primitives
+
 /// A segment of a representation, or its initialization section.
 package struct DASHSegment: Hashable, Sendable {
     /// Where it is.
@@ -71,7 +73,7 @@ package struct DASHSegments: Sequence {
             }
             guard let slot = slots?.next() else { return nil }
             let (target, extent) = place(of: slot)
-            if case .leftAlone(.unreadable) = target, segments.mpd.budget.isExceeded || Task.isCancelled {
+            if case .leftAlone(.unreadable) = target, segments.mpd.budget.isExceeded || Cancellation.isRequested {
                 isEnded = true
             }
             return DASHSegment(

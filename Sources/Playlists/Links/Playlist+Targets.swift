@@ -1,3 +1,5 @@
+import Primitives
+
 extension Playlist {
     /// All links, and where they lead in a playlist that came from `document`; several times where an MPD has several
     /// bases for one.
@@ -42,7 +44,9 @@ package struct LinkTargets: Sequence, IteratorProtocol {
         let target = playlist.target(of: link, base: bases.indices.contains(way) ? bases[way] : document)
         way += 1
         if way >= bases.count { (index, way) = (index + 1, 0) }
-        if case .leftAlone(.unreadable) = target, playlist.budget.isExceeded || Task.isCancelled { index = links.count }
+        if case .leftAlone(.unreadable) = target, playlist.budget.isExceeded || Cancellation.isRequested {
+            index = links.count
+        }
         return (link, target)
     }
 }
