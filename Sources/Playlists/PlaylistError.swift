@@ -22,7 +22,7 @@ package struct PlaylistError: Error, Hashable, Sendable, CustomStringConvertible
         case tooManyElements
         /// More keys of different formats hold at once than ``PlaylistLimits/keyFormats``.
         case tooManyKeys
-        /// The XML has a document type declaration, which no MPD needs.
+        /// The XML has a document type with declarations, which no MPD needs.
         case documentType
         /// The XML is not well-formed.
         case malformedXML

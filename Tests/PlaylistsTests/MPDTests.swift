@@ -198,11 +198,22 @@ import Testing
         #expect(failure { try none.insertBaseURL("/", in: empty) }?.code == .misplacedEdit)
     }
 
+    @Test("A document type without declarations is skipped, also with the address of a DTD")
+    func documentType() throws {
+        for type in [
+            "<!DOCTYPE MPD>", "<!DOCTYPE MPD SYSTEM 'a>b.dtd'>", "<!DOCTYPE MPD PUBLIC \"x\" \"/DASH-MPD.dtd\" >",
+        ] {
+            let mpd = try mpd("\(type)\n<MPD><BaseURL>/a/</BaseURL></MPD>")
+            #expect(mpd.baseURLs.count == 1)
+        }
+    }
+
     @Test(
-        "Case 72: document types, deep nesting, other encodings and malformed XML are refused",
+        "Case 72: declarations in document types, deep nesting, other encodings and malformed XML are refused",
         arguments: [
             ("<!DOCTYPE x [<!ENTITY a \"b\">]><MPD/>", PlaylistError.Code.documentType),
-            ("<MPD><!ENTITY a></MPD>", .documentType), ("<MPD>" + String(repeating: "<a>", count: 100_000), .tooDeep),
+            ("<!DOCTYPE MPD", .documentType), ("<MPD><!ENTITY a></MPD>", .documentType),
+            ("<MPD>" + String(repeating: "<a>", count: 100_000), .tooDeep),
             ("<MPD a=\"" + String(repeating: "x", count: 2 << 20) + "\"/>", .lineTooLong), ("<MPD", .malformedXML),
             ("<MPD>", .malformedXML), ("<MPD></MPX>", .malformedXML), ("<MPD></MPD></MPD>", .malformedXML),
             ("<MPD a></MPD>", .malformedXML), ("<MPD a=b></MPD>", .malformedXML), ("<MPD a='<'/>", .malformedXML),

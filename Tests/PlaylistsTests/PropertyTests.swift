@@ -78,7 +78,8 @@ import Testing
         for link in playlist.links where link.obstacle == nil {
             let value = link.context == .line || link.context == .quotedString ? nil : link.decoded
             let text = value ?? Array(playlist.bytes[link.place])
-            guard let same = String(validating: text, as: UTF8.self) else { continue }
+            let same = String(decoding: text, as: UTF8.self)
+            guard Array(same.utf8) == text else { continue }
             try editor.replace(link, with: same)
         }
         let edited = try editor.edited()

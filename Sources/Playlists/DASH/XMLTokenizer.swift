@@ -53,7 +53,8 @@ struct XMLTokenizer {
                 return .section(start..<position)
             }
             if bytes.hasPrefix("<!", at: start) {
-                throw PlaylistError(.documentType, "Document type declarations are refused.", at: start)
+                try skipDocumentType()
+                continue
             }
             if bytes.hasPrefix("<?", at: start) {
                 try skip(to: "?>", from: start + 2)
@@ -62,6 +63,17 @@ struct XMLTokenizer {
             return try tag()
         }
         return nil
+    }
+
+    /// Skips a document type without declarations, and throws for any other.
+    ///
+    /// Its external DTD is not loaded.
+    private mutating func skipDocumentType() throws(PlaylistError) {
+        // Declarations are tags inside this one, which `tagEnd` rejects.
+        guard bytes.hasPrefix("<!DOCTYPE", at: position), let end = try? tagEnd(from: position),
+            !bytes[position..<end].contains(UInt8(ascii: "["))
+        else { throw PlaylistError(.documentType, "Document types with declarations are refused.", at: position) }
+        position = end + 1
     }
 
     private mutating func tag() throws(PlaylistError) -> Token {
