@@ -122,6 +122,10 @@ extension NIOOrigin {
         /// Only GET and HEAD get them: who may read need not be allowed to change anything. Each redirect is asked
         /// about again, so that no other host gets them.
         package var credentials: (@Sendable (ResourceURL) -> HTTPFields)?
+        /// Whether the log-in in a redirect's target is also used after a 401 from the same server; true by default.
+        ///
+        /// Must be false for a cache with several users.
+        package var remembersLogins = true
         /// Through which proxies origins are asked; directly by default.
         ///
         /// A proxy may be at any address; ``forbidsPrivateAddresses`` judges the origin behind it. The proxy resolves

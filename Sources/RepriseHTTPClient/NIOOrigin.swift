@@ -26,6 +26,8 @@ public final class NIOOrigin: Origin {
     private let connector: Connector
     /// `nil` if no host has a rate.
     private let paces: HostPaces?
+    /// `nil` if there are several users.
+    private let logins: RedirectLogins?
 
     /// Creates a client; opens no connection yet.
     ///
@@ -43,6 +45,7 @@ public final class NIOOrigin: Origin {
                 ?? ConnectionBudget(descriptors: Descriptors.limit ?? Configuration.usualDescriptors),
             group: group)
         self.connector = Connector(configuration: configuration, group: group)
+        self.logins = configuration.remembersLogins ? RedirectLogins() : nil
         self.paces = configuration.rateOfHost.map { HostPaces(rate: $0, clock: configuration.clock) }
     }
 
@@ -73,11 +76,18 @@ public final class NIOOrigin: Origin {
     public func send(_ request: OriginRequest) async throws -> OriginResponse {
         var follower = RedirectFollower(
             request, limit: configuration.redirectLimit,
-            mayLeaveTLS: configuration.mayLeaveTLS?(request.url.host) ?? false)
+            mayLeaveTLS: configuration.mayLeaveTLS?(request.url.host) ?? false, now: configuration.clock.now())
         while true {
             let sent = follower.request
-            let response = try await exchange(sent)
+            var response = try await exchange(sent)
+            if response.head.status == .unauthorized, Self.isRead(sent), let next = logins?.adding(to: sent) {
+                await response.body.discard(upTo: Redirect.discardLimit)
+                response = try await exchange(next)
+            }
             guard try follower.follows(response.head) else {
+                if let login = follower.login, Self.isAccepted(response.head.status) {
+                    logins?.note(login, at: sent.url)
+                }
                 let body = paces?.pacing(response.body, from: sent.url.host) ?? response.body
                 var final = OriginResponse(head: follower.completed(response.head), url: sent.url, body: body)
                 final.hasLeftHost = follower.hasLeftHost
@@ -86,6 +96,11 @@ public final class NIOOrigin: Origin {
             await response.body.discard(upTo: Redirect.discardLimit)
             try Task.checkCancellation()
         }
+    }
+
+    /// Whether `status` means that the server accepted the log-in.
+    private static func isAccepted(_ status: HTTPResponse.Status) -> Bool {
+        status.kind == .successful || status == .notModified
     }
 
     /// Sends one request, on an idle connection if there is a live one.

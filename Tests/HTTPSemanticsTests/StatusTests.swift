@@ -22,8 +22,12 @@ import Testing
     @Test("304 to a request without a condition is rejected: RFC 9110 §15.4.5")
     func unrequestedNotModified() {
         #expect(action(for: response(304)) == .reject(.unrequestedNotModified))
+    }
+
+    @Test("304 to If-Range alone shows that the condition was not understood: RFC 9110 §13.1.5")
+    func notModifiedToIfRange() {
         let ifRangeOnly = FetchRequest(range: .from(5), sentIfRange: true)
-        #expect(action(for: response(304), to: ifRangeOnly) == .reject(.unrequestedNotModified))
+        #expect(action(for: response(304), to: ifRangeOnly) == .retryWithoutIfRange)
     }
 
     @Test("304 about another state does not freshen the stored one: RFC 9111 §4.3.4")

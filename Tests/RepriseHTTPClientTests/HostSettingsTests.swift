@@ -132,6 +132,65 @@ import Testing
         }
     }
 
+    @Test(
+        "A log-in in the target of a redirect is used for other files of that host, after a 401",
+        arguments: [true, false])
+    func logins(isRemembered: Bool) async throws {
+        try await run({ $0.remembersLogins = isRemembered }) { origin, client async throws in
+            for path in ["/list", "/segment"] {
+                origin.set(
+                    TestOrigin.Resource(
+                        .bytes([1]),
+                        personality: TestOrigin.Personality { $0.demandedAuthorization = "Basic bWU6cHc=" }), at: path)
+            }
+            let target = "http://me:pw@127.0.0.1:\(origin.port)/list"
+            origin.set(
+                TestOrigin.Resource(.bytes([]), personality: TestOrigin.Personality { $0.redirect = target }), at: "/go"
+            )
+            func status(_ path: String) async throws -> HTTPResponse.Status {
+                try await client.get(origin.url(path)).head.status
+            }
+            #expect(try await status("/segment") == .unauthorized)
+            #expect(try await status("/go") == .ok)
+            #expect(try await status("/segment") == (isRemembered ? .ok : .unauthorized))
+            let other = try await client.get("http://localhost:\(origin.port)/segment").head.status
+            #expect(other == .unauthorized, "another host")
+        }
+    }
+
+    @Test("A log-in is accepted by a 304, too") func loginAnsweredNotModified() async throws {
+        try await run({ $0.remembersLogins = true }) { origin, client async throws in
+            for path in ["/list", "/segment"] {
+                origin.set(
+                    TestOrigin.Resource(
+                        .bytes([1]), etag: "\"v1\"",
+                        personality: TestOrigin.Personality { $0.demandedAuthorization = "Basic bWU6cHc=" }), at: path)
+            }
+            let target = "http://me:pw@127.0.0.1:\(origin.port)/list"
+            origin.set(
+                TestOrigin.Resource(.bytes([]), personality: TestOrigin.Personality { $0.redirect = target }), at: "/go"
+            )
+            let request = OriginRequest(
+                url: try ResourceURL(origin.url("/go")), fields: [.ifNoneMatch: "\"v1\""])
+            #expect(try await client.send(request).head.status == .notModified)
+            #expect(try await client.get(origin.url("/segment")).head.status == .ok)
+        }
+    }
+
+    @Test("A log-in for https is not sent over http, nor instead of another one") func loginsForOthers() throws {
+        let logins = RedirectLogins()
+        try logins.note("Basic bWU6cHc=", at: ResourceURL("https://a.example/list"))
+        func value(_ url: String, _ fields: HTTPFields = [:]) throws -> String? {
+            try logins.adding(to: OriginRequest(url: ResourceURL(url), fields: fields))?.fields[.authorization]
+        }
+        #expect(try value("https://a.example/segment") == "Basic bWU6cHc=")
+        #expect(try value("https://a.example:443/segment") == "Basic bWU6cHc=")
+        #expect(try value("https://a.example/segment", [.authorization: "Bearer 1"]) == nil)
+        #expect(try value("http://a.example/segment") == nil)
+        #expect(try value("https://a.example:8443/segment") == nil)
+        #expect(try value("https://b.example/segment") == nil)
+    }
+
     @Test("A cookie that a redirect sets is sent with the next request (RFC 6265 §5.4)") func cookies() async throws {
         let head =
             "HTTP/1.1 302 Found\r\nLocation: /film?again=1\r\nSet-Cookie: s=1; Path=/\r\nContent-Length: 0\r\n\r\n"

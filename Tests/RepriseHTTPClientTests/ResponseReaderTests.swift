@@ -100,6 +100,7 @@ import Testing
             ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok", ["Content-Length: 2"]),
             ("HTTP/1.1 200 OK\r\nContent-Length: 2, 02\r\n\r\nok", ["Content-Length: 2"]),
             ("HTTP/1.1 200 OK\r\nContent-Length: +2\r\n\r\nok", ["Content-Length: 2"]),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 2.0\r\n\r\nok", ["Content-Length: 2"]),
             ("HTTP/1.1 200 OK\r\nContent-Length: 2 bytes\r\n\r\nok", ["Content-Length: 2"]),
             ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length:\r\n\r\nok", ["Content-Length: 2"]),
             // RFC 9112 §6.3: chunked overrides a length.

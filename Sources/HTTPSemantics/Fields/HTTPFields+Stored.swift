@@ -33,14 +33,17 @@ extension HTTPFields {
 extension HTTPFields {
     /// The first content coding that changes the bytes, in lowercase, such as `gzip`; `nil` if there is none.
     ///
-    /// `identity` is not allowed in Content-Encoding (RFC 9110 §8.4.1), but some servers send it. `none` and
-    /// `aws-chunked`, which S3 keeps from uploads, are not registered codings and leave the bytes of the file
-    /// unchanged. Empty list elements are ignored (§5.6.1.2).
+    /// Only registered codings count. Other values that servers send, such as `none`, `utf-8` or S3's `aws-chunked`,
+    /// leave the bytes of the file unchanged.
     package var contentCoding: String? {
         self[values: .contentEncoding].lazy.flatMap { $0.split(separator: ",") }
             .map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
-            .first { !$0.isEmpty && !Self.codingsWithoutEffect.contains($0) }
+            .first { Self.contentCodings.contains($0) }
     }
 
-    private static var codingsWithoutEffect: Set<String> { ["identity", "none", "aws-chunked"] }
+    /// The registered content codings (IANA), without `identity`.
+    private static let contentCodings: Set<String> = [
+        "aes128gcm", "br", "compress", "dcb", "dcz", "deflate", "exi", "gzip", "pack200-gzip", "x-compress", "x-gzip",
+        "zstd",
+    ]
 }

@@ -1,3 +1,5 @@
+import Primitives
+
 /// The kind of content that the first bytes of a body reveal, regardless of its media type.
 package enum BodyBeginning: Sendable, Hashable {
     /// Readable text, such as an error message, a web page or a playlist.
@@ -46,6 +48,6 @@ package enum BodyBeginning: Sendable, Hashable {
         guard isPrintable else { return false }
         // The last character may be truncated.
         return bytes.count { $0 >= 0x80 } < bytes.count / 4
-            || (0...3).contains { String(validating: bytes.dropLast($0), as: UTF8.self) != nil }
+            || (0...3).contains { String(utf8: bytes.dropLast($0)) != nil }
     }
 }

@@ -64,7 +64,10 @@ struct ResponseValidation {
 
     /// 304: valid only as an answer to a condition, and only about the state named by the condition (RFC 9111 §4.3.4).
     func notModified() -> ResponseAction {
-        guard request.sentCondition else { return .reject(.unrequestedNotModified) }
+        guard request.sentCondition else {
+            // Some servers treat If-Range like If-None-Match.
+            return request.sentIfRange ? .retryWithoutIfRange : .reject(.unrequestedNotModified)
+        }
         guard let generation else { return .refusal }
         return generation.contradicts(Validators(fields)) ? .generationChanged(.validatorChanged) : .notModified
     }

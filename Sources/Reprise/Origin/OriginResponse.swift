@@ -30,8 +30,10 @@ public struct OriginResponse: Sendable {
 }
 
 extension OriginResponse {
-    /// Drops cookies of another server than that of `url`, for whose they would be taken after a redirect.
-    mutating func dropForeignCookies(askedAt url: ResourceURL) {
+    /// Drops the cookies if a redirect led to another server than that of `url`.
+    ///
+    /// They would count as cookies of that server.
+    mutating func dropForeignCookies(of url: ResourceURL) {
         guard self.url.scheme != url.scheme || self.url.authority != url.authority else { return }
         head.headerFields[.setCookie] = nil
     }

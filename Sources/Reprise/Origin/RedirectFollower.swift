@@ -9,14 +9,18 @@ package struct RedirectFollower: Sendable {
     package private(set) var request: OriginRequest
     /// Whether a redirect led to another host or port, so that only harmless fields are sent from there on.
     package private(set) var hasLeftHost = false
+    /// The value of Authorization from the user name and password in a redirect's target; `nil` if there are none.
+    package private(set) var login: String?
     private let limit: Int
     private let mayLeaveTLS: Bool
     private let authority: String
     /// The request without cookies of redirects.
     private var plain: OriginRequest
     private var cookies = CookieJar()
-    /// The time at the origin when it sent the last response, in seconds since 1970; 2000 if it did not say.
-    private var time: Int64 = 946_684_800
+    /// The time at the origin when it sent the last response, in seconds since 1970; the time here if it did not say.
+    private var time: Int64
+    /// Whether a redirect may have led this user elsewhere than others.
+    private var isPersonal = false
     /// All requests so far, in order.
     private var sent: [OriginRequest]
 
@@ -26,10 +30,10 @@ package struct RedirectFollower: Sendable {
 
     /// Begins with `request`; follows at most `limit` redirects, and only those of GET and HEAD.
     ///
-    /// `mayLeaveTLS` allows those from https to http, which carry no credentials.
-    package init(_ request: OriginRequest, limit: Int, mayLeaveTLS: Bool = false) {
+    /// `mayLeaveTLS` allows those from https to http, which carry no credentials. `now` is in seconds since 1970.
+    package init(_ request: OriginRequest, limit: Int, mayLeaveTLS: Bool = false, now: Double) {
         self.request = request
-        (self.limit, self.mayLeaveTLS) = (limit, mayLeaveTLS)
+        (self.limit, self.mayLeaveTLS, time) = (limit, mayLeaveTLS, Int64(now))
         plain = request
         sent = [request]
         authority = request.url.authority
@@ -48,8 +52,11 @@ package struct RedirectFollower: Sendable {
         }
         if let date = head.headerFields[.date].flatMap({ HTTPDate($0) }) { time = date.secondsSince1970 }
         cookies.take(head.headerFields, from: request.url.cookiePlace, at: time)
+        isPersonal = isPersonal || mayBePersonal(head)
         let from = plain
         plain = try Redirect.following(location, from: from, mayLeaveTLS: mayLeaveTLS)
+        let authorization = plain.fields[.authorization]
+        if authorization != from.fields[.authorization] { login = authorization }
         hasLeftHost = hasLeftHost || !Redirect.keepsCredentials(from: from.url, to: plain.url)
         var next = plain
         let value = cookies.field(
@@ -66,14 +73,36 @@ package struct RedirectFollower: Sendable {
         return true
     }
 
-    /// Adds cookies set by the redirects to `head`, the final response of the exchange.
+    /// Whether other users may be redirected elsewhere.
+    ///
+    /// That is the case if `head` says so, or if it answers credentials and must not be stored by a shared cache.
+    /// Without a lifetime, only permanent redirects may be stored (RFC 9110 §15.4).
+    private func mayBePersonal(_ head: HTTPResponse) -> Bool {
+        let control = CacheControl(head.headerFields)
+        guard !control.isPrivate, let names = Vary(head.headerFields)?.names, !names.contains("cookie"),
+            !names.contains("authorization")
+        else { return true }
+        let hasAuthorization = plain.fields[.authorization] != nil
+        guard hasAuthorization || plain.fields[.cookie] != nil else { return false }
+        let storage = StoragePolicy(isShared: true, hasAuthorization: hasAuthorization)
+        let isPermanent = [301, 308].contains(head.status.code)
+        let mayBeStored = isPermanent || control.isPublic || control.sharedMaxAge ?? control.maxAge ?? 0 > 0
+        return !mayBeStored || storage.objection(to: control) != nil
+    }
+
+    /// Adds cookies of the redirects to `head`, the final response, and makes it `private` if only this user may have
+    /// been redirected to it.
     ///
     /// Only cookies that the final host may read are added. Clients need them for later requests, such as segments.
     package func completed(_ head: HTTPResponse) -> HTTPResponse {
-        let set = cookies.fields(from: request.url.cookiePlace, at: time)
-        guard !set.isEmpty else { return head }
         var head = head
-        head.headerFields[values: .setCookie] = set + head.headerFields[values: .setCookie]
+        let set = cookies.fields(from: request.url.cookiePlace, at: time)
+        if !set.isEmpty { head.headerFields[values: .setCookie] = set + head.headerFields[values: .setCookie] }
+        if isPersonal {
+            head.headerFields.append(HTTPField(name: .cacheControl, value: "private"))
+            // It would override Cache-Control (RFC 9213 §2.1).
+            if let name = HTTPField.Name("CDN-Cache-Control") { head.headerFields[name] = nil }
+        }
         return head
     }
 }

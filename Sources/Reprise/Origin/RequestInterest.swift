@@ -73,7 +73,7 @@ package final class RequestInterest: Sendable {
     private func sleep(
         _ time: Duration, on clock: CacheClock, while goesOn: @escaping @Sendable (Demand?) -> Bool
     ) async {
-        let timer = Task(executorPreference: DiskExecutor.shared) { try? await clock.sleep(time) }
+        let timer = Task(priority: .userInitiated) { try? await clock.sleep(time) }
         let check = { @Sendable [weak self] in if !goesOn(self?.demand) { timer.cancel() } }
         let observer = observe(check)
         defer { forget(observer) }

@@ -191,10 +191,13 @@ struct ResponseHeadParser {
     }
 
     /// The number in `element`; `nil` for -1 and for numbers above 2^53, which servers send for endless bodies.
+    ///
+    /// Whatever follows the number is ignored, unless it has further digits other than `.0`.
     private mutating func value(of element: String, _ line: Int) throws(MalformedResponse) -> Int64? {
         let digits = element.utf8.dropFirst(element.hasPrefix("+") ? 1 : 0).prefix { (0x30...0x39).contains($0) }
         let rest = element.utf8[digits.endIndex...]
-        guard element == "-1" || !digits.isEmpty && !rest.contains(where: { (0x30...0x39).contains($0) }) else {
+        let hasOtherDigits = rest.contains { (0x30...0x39).contains($0) } && !rest.elementsEqual(".0".utf8)
+        guard element == "-1" || !digits.isEmpty && !hasOtherDigits else {
             throw malformed("has a Content-Length that is not a number", line)
         }
         let value = Int64(Substring(digits)).flatMap { $0 <= 1 << 53 ? $0 : nil }

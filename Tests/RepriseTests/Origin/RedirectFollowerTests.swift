@@ -1,3 +1,4 @@
+import HTTPSemantics
 import HTTPTypes
 import Testing
 
@@ -5,11 +6,15 @@ import Testing
 
 /// Redirects of one exchange: cookies by RFC 6265, circles and chains.
 @Suite struct RedirectFollowerTests {
+    /// In seconds since 1970.
+    private static let now = 1_800_000_000.0
+
     private func follower(
         _ url: String, _ fields: HTTPFields = [:], limit: Int = 20, mayLeaveTLS: Bool = false
     ) throws -> RedirectFollower {
         RedirectFollower(
-            OriginRequest(url: try ResourceURL(url), fields: fields), limit: limit, mayLeaveTLS: mayLeaveTLS)
+            OriginRequest(url: try ResourceURL(url), fields: fields), limit: limit, mayLeaveTLS: mayLeaveTLS,
+            now: Self.now)
     }
 
     private func redirect(_ location: String, _ cookies: String...) -> HTTPResponse {
@@ -47,6 +52,21 @@ import Testing
     func matching(_ cookie: String, _ location: String, _ expected: String?) throws {
         let location = location == "/b" ? "/d/b" : location
         #expect(try cookies(cookie, from: "http://a.test/d/x", to: location) == expected)
+    }
+
+    @Test(
+        "The log-in is that of the URL which answers",
+        arguments: [
+            (["http://me:pw@b.test/"], "Basic bWU6cHc="), (["http://me:pw@b.test/", "/x"], "Basic bWU6cHc="),
+            (["http://me:pw@b.test/", "http://c.test/"], nil),
+            (["http://me:pw@b.test/", "http://me:pw@c.test/"], "Basic bWU6cHc="), (["http://b.test/"], nil),
+            (["/x"], nil),
+        ] as [([String], String?)])
+    func login(_ locations: [String], _ expected: String?) throws {
+        var follower = try follower("http://a.test/", [.authorization: "Bearer 1"])
+        for location in locations { #expect(try follower.follows(redirect(location))) }
+        #expect(follower.login == expected)
+        #expect(follower.request.fields[.authorization] == (locations == ["/x"] ? "Bearer 1" : expected))
     }
 
     @Test func secureCookiesStayInTLS() throws {
@@ -95,6 +115,48 @@ import Testing
             ])
         let plain = try self.follower("http://a.test/")
         #expect(plain.completed(own).headerFields[values: .setCookie] == ["d=own"])
+    }
+
+    @Test(
+        "a response is private if other users may be redirected elsewhere",
+        arguments: [
+            ([:], [:], false), ([.cookie: "a=1"], [:], true), ([.authorization: "Basic eA=="], [:], true),
+            ([.cookie: "a=1"], [.cacheControl: "public"], false),
+            ([.cookie: "a=1"], [.cacheControl: "s-maxage=9"], false),
+            ([.cookie: "a=1"], [.cacheControl: "max-age=9"], false),
+            ([.authorization: "Basic eA=="], [.cacheControl: "max-age=9"], true),
+            ([.cookie: "a=1"], [.cacheControl: "public, no-store"], true),
+            ([:], [.cacheControl: "private"], true), ([:], [.cacheControl: "no-store"], false),
+            ([:], [.vary: "Cookie"], true),
+            ([:], [.vary: "*"], true), ([:], [.vary: "Origin"], false),
+        ] as [(HTTPFields, HTTPFields, Bool)])
+    func personal(fields: HTTPFields, answer: HTTPFields, isPersonal: Bool) throws {
+        var follower = try follower("http://a.test/", fields)
+        var head = redirect("/b")
+        head.headerFields.append(contentsOf: answer)
+        #expect(try follower.follows(head))
+        let control: HTTPFields = [.cacheControl: "public", HTTPField.Name("CDN-Cache-Control")!: "max-age=9"]
+        let final = follower.completed(HTTPResponse(status: .ok, headerFields: control))
+        #expect(CacheControl(final.headerFields, isShared: true).isPrivate == isPersonal)
+    }
+
+    @Test("a permanent redirect is the same for all users, unless it says something else")
+    func permanent() throws {
+        for (fields, isPersonal) in [([.cookie: "a=1"], false), ([.authorization: "Basic eA=="], true)]
+            as [(HTTPFields, Bool)]
+        {
+            var follower = try follower("http://a.test/", fields)
+            let head = HTTPResponse(status: .movedPermanently, headerFields: [.location: "https://a.test/"])
+            #expect(try follower.follows(head))
+            let final = follower.completed(HTTPResponse(status: .ok))
+            #expect(CacheControl(final.headerFields).isPrivate == isPersonal)
+        }
+    }
+
+    @Test("a cookie that is removed by a redirect without Date is gone")
+    func noDate() throws {
+        let removed = "s=deleted; Expires=Wed, 01 Jan 2020 00:00:00 GMT"
+        #expect(try cookies(removed, from: "http://a.test/", to: "/b") == nil)
     }
 
     @Test("a name and a password in a location are sent to its host, and to no other")
