@@ -45,7 +45,7 @@ let standInFlag: [SwiftSetting] = hasStandIn ? [.define("REPRISE_AVFOUNDATION_ST
 
 let package = Package(
     name: "reprise",
-    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
+    platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .visionOS(.v1)],
     products: [
         .library(name: "ByteRanges", targets: ["ByteRanges"]),
         .library(name: "HTTPSemantics", targets: ["HTTPSemantics"]),
@@ -82,7 +82,7 @@ let package = Package(
         .target(name: "CFiles"),
         .target(name: "Primitives", swiftSettings: strict),
         .target(name: "ByteRanges", swiftSettings: strict),
-        .target(name: "HTTPSemantics", dependencies: [httpTypes], swiftSettings: strict),
+        .target(name: "HTTPSemantics", dependencies: ["Primitives", httpTypes], swiftSettings: strict),
         .target(name: "Playlists", dependencies: ["Primitives"], swiftSettings: strict),
         .target(name: "MediaTiming", dependencies: ["ByteRanges"], swiftSettings: strict),
         .target(
@@ -125,7 +125,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "RepriseStreams",
-            dependencies: ["ByteRanges", "HTTPSemantics", "MediaTiming", "Playlists", "Reprise"],
+            dependencies: ["ByteRanges", "HTTPSemantics", "MediaTiming", "Playlists", "Primitives", "Reprise"],
             swiftSettings: strict),
         .executableTarget(
             name: "RepriseCLI",

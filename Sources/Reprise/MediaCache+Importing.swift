@@ -40,7 +40,7 @@ extension MediaCache {
     public func importFile(
         at file: URL, as resource: MediaResource, responseFields: HTTPFields = [:]
     ) async throws {
-        let source = try await withTaskExecutorPreference(DiskExecutor.shared) {
+        let source = try await DiskQueue.shared.run {
             try FileOrigin(file, fields: responseFields)
         }
         guard let store = engine.store, store.problem == nil else {

@@ -64,7 +64,7 @@ extension MediaCache {
 
     /// The stored entries, and retentions of which nothing is stored yet.
     private func recorded(in store: Store) async throws -> [(key: CacheKey, url: ResourceURL)] {
-        let held = try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.holds() }
+        let held = try await store.index.look { try $0.holds() }
         return try await entries().map { ($0.key, $0.url) } + held.map { ($0.key, $0.url) }
     }
 

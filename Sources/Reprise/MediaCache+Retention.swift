@@ -58,9 +58,12 @@ extension MediaCache {
             // One that was there before has its own rule.
             let keyRule = try index.keyRule(ofDownload: resource.key)
             downloads.start(
-                resource.key, request: resource.originRequest, selection: selection, keyRule: keyRule)
+                resource.key, request: resource.originRequest, name: try index.titleName(of: resource.key),
+                selection: selection, keyRule: keyRule)
         }
-        if retention == .cached { await settleTags(try store.index.limitedTags(ofFile: resource.key)) }
+        if retention == .cached {
+            await settleTags(try await store.index.look { try $0.limitedTags(ofFile: resource.key) })
+        }
         if retention == .download {
             store.recorder.noteUse(resource.key)
             await downloads.recordHours(again: resource.key)
@@ -94,9 +97,7 @@ extension MediaCache {
     /// The retention of `resource`.
     package func retention(of resource: MediaResource) async throws -> Retention {
         guard let store = engine.store else { return .cached }
-        return try await withTaskExecutorPreference(DiskExecutor.shared) {
-            try store.index.retention(of: resource.key)
-        }
+        return try await store.index.look { try $0.retention(of: resource.key) }
     }
 
     /// Pins and downloads of which nothing is stored yet.

@@ -75,3 +75,8 @@ extension ResourceURL {
     /// Throws ``RepriseError`` with code `invalidURL`, as ``init(_:)-(String)`` does.
     public init(_ url: URL) throws(RepriseError) { try self.init(url.absoluteString) }
 }
+
+extension URL {
+    /// The same URL for Foundation; `nil` if Foundation refuses it.
+    public init?(_ url: ResourceURL) { self.init(string: url.description) }
+}

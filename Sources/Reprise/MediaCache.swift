@@ -26,6 +26,7 @@ public final class MediaCache: Sendable {
         downloads = Downloads(engine: engine)
         preloads = Preloads(engine: engine)
         upkeep = Upkeep(engine: engine)
+        downloads.belong(to: self)
         engine.removalListener.withLock { listener in
             listener = RemovalListener { [weak preloads] keys, byEviction in
                 preloads?.lose(keys, byEviction: byEviction)
@@ -70,14 +71,14 @@ public final class MediaCache: Sendable {
     public static func open(
         directory: String, origin: any Origin, configuration: Configuration = Configuration()
     ) async throws -> MediaCache {
-        let vault = try await withTaskExecutorPreference(DiskExecutor.shared) {
+        let vault = try await DiskQueue.shared.run {
             try configuration.encryption.map { Vault(key: try $0.provider.key()) }
         }
         // Makes the directory so that its real path can be found; if this fails, opening the store reports why.
-        try? configuration.fileSystem.makeDirectory(directory)
+        try? await DiskQueue.shared.run { try configuration.fileSystem.makeDirectory(directory) }
         let cache = try await OpenCaches.shared.cache(in: directory) { path in
             let reporter = Reporter()
-            let store = try await withTaskExecutorPreference(DiskExecutor.shared) {
+            let store = try await DiskQueue.shared.run {
                 try Store(directory: path, configuration: configuration, vault: vault, reporter: reporter)
             }
             return MediaCache(Engine(origin: origin, configuration: configuration, store: store, reporter: reporter))
@@ -181,7 +182,7 @@ public final class MediaCache: Sendable {
     public func entries() async throws -> [CacheEntry] {
         guard let store = engine.store else { return [] }
         await store.recorder.flush()
-        return try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.entries() }
+        return try await store.index.look { try $0.entries() }
     }
 
     /// Removes the entry stored under `key`, even while it is being read; such reads end at their next hole.
@@ -240,7 +241,7 @@ public final class MediaCache: Sendable {
     public func lifetimeStatistics() async throws -> CacheStatistics {
         guard let store = engine.store else { return statistics }
         await store.recorder.flush()
-        return try await withTaskExecutorPreference(DiskExecutor.shared) {
+        return try await DiskQueue.shared.run {
             CacheStatistics(totals: try store.index.totals())
         }
     }

@@ -60,14 +60,12 @@ extension MediaResource {
     /// and `storageUnavailable` when the file cannot be written.
     public func export(to path: String) async throws {
         let read = try await self.read()
-        try await withTaskExecutorPreference(DiskExecutor.shared) {
-            do {
-                let file = try OutputFile(path: path, existing: .replaced)
-                while let bytes = try await read.nextBytes() { try file.write(bytes) }
-                try file.finish()
-            } catch let failure as OutputFile.Failure {
-                throw RepriseError(.storageUnavailable, failure.message)
-            }
+        do {
+            let file = try await DiskQueue.shared.run { try OutputFile(path: path, existing: .replaced) }
+            while let bytes = try await read.nextBytes() { try await DiskQueue.shared.run { try file.write(bytes) } }
+            try await DiskQueue.shared.run { try file.finish() }
+        } catch let failure as OutputFile.Failure {
+            throw RepriseError(.storageUnavailable, failure.message)
         }
     }
 

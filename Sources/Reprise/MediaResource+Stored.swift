@@ -17,7 +17,7 @@ extension MediaResource {
     /// If the index cannot be read, nothing counts as stored. `fields` as in ``storedInMemory(fields:)``.
     public func stored(fields extra: HTTPFields = [:]) async -> StoredContent? {
         if let content = storedInMemory(fields: extra) { return content }
-        return await withTaskExecutorPreference(DiskExecutor.shared) { Self.recorded([self], fields: extra)[0] }
+        return await DiskQueue.shared.run { Self.recorded([self], fields: extra)[0] }
     }
 
     /// The stored responses of `resources`, in their order; all resources must belong to the same cache.
@@ -28,7 +28,7 @@ extension MediaResource {
         var contents = resources.map { $0.storedInMemory() }
         let rest = contents.indices.filter { contents[$0] == nil }
         guard !rest.isEmpty else { return contents }
-        let recorded = await withTaskExecutorPreference(DiskExecutor.shared) {
+        let recorded = await DiskQueue.shared.run {
             Self.recorded(rest.map { resources[$0] }, fields: [:])
         }
         for (index, content) in zip(rest, recorded) { contents[index] = content }

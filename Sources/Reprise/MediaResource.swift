@@ -143,8 +143,11 @@ public struct MediaResource: Sendable {
 
     var engine: Engine { resource.engine }
 
-    func retain(as retention: Retention, selection: StreamSelection) async throws {
-        try await cache.retain(self, as: retention, selection: selection)
+    /// Downloads the resource, and names its title unless `name` is `nil`.
+    func download(_ selection: StreamSelection, name: String?) async throws {
+        if let name { try MediaCache.check(name) }
+        try await cache.retain(self, as: .download, selection: selection)
+        if let name { try await cache.setName(name, ofTitle: self) }
     }
 
     /// The live resource in the table, if there is one.

@@ -49,14 +49,15 @@ extension MediaResource {
         if let obstacle = await obstacle(toStoring: length) { return obstacle }
         // It would fit: something else prevents it, such as a folder that cannot be written.
         if length != nil, let bypass = engine.reporter.bypass(of: key) { return .store(reason: bypass.reason) }
-        return await obstacleToMore() ?? .store(reason: store.noRoomReason(for: 1))
+        if let obstacle = await obstacleToMore() { return obstacle }
+        return .store(reason: await DiskQueue.shared.run { store.noRoomReason(for: 1) })
     }
 
     /// Why what was stored is not there any more: files of the cache were removed by others; `nil` if it is there.
     package func loss() async -> StorageObstacle? {
         guard let store = engine.store else { return nil }
         let generation = engine.liveResource(key)?.liveGeneration?.id
-        return await withTaskExecutorPreference(DiskExecutor.shared) {
+        return await DiskQueue.shared.run {
             if let reason = store.lossReason { return .store(reason: reason) }
             guard let generation else { return nil }
             let path = store.path(name: store.index.name(of: key), generation: generation)
@@ -70,7 +71,7 @@ extension MediaResource {
     package func obstacleToMore(needing bytes: Int64 = 0) async -> StorageObstacle? {
         guard let store = engine.store else { return nil }
         await store.recorder.flush()
-        return await withTaskExecutorPreference(DiskExecutor.shared) {
+        return await DiskQueue.shared.run {
             let isKept = (try? store.index.retention(of: key)).map { $0 != .cached } ?? false
             return store.obstacleToMore(
                 besides: isKept ? (try? store.index.allocated(of: key)) ?? 0 : 0, needing: bytes)
@@ -81,7 +82,7 @@ extension MediaResource {
     package func isKeptBesideOthers() async -> Bool {
         guard let store = engine.store else { return true }
         await store.recorder.flush()
-        return await withTaskExecutorPreference(DiskExecutor.shared) {
+        return await DiskQueue.shared.run {
             (try? store.index.retainedBytes(besidesTitleOf: key)) != 0
         }
     }
@@ -91,7 +92,7 @@ extension MediaResource {
     package func keptBytesOfOthers(taggedAs tag: String) async -> Int64? {
         guard let store = engine.store else { return nil }
         await store.recorder.flush()
-        return await withTaskExecutorPreference(DiskExecutor.shared) {
+        return await DiskQueue.shared.run {
             try? store.index.retainedBytes(besidesTitleOf: key, taggedAs: tag)
         }
     }
@@ -102,7 +103,7 @@ extension MediaResource {
             return .store(reason: "Nothing can be stored: there is no directory.")
         }
         let stored = await self.stored()?.ranges.byteCount ?? 0
-        return await withTaskExecutorPreference(DiskExecutor.shared) {
+        return await DiskQueue.shared.run {
             let isKept = (try? store.index.retention(of: key)).map { $0 != .cached } ?? false
             return store.obstacle(toStoring: length, stored: stored, isKept: isKept)
         }

@@ -233,7 +233,7 @@ final class ProxyService: Sendable {
     /// Reads `region` from the disk on a thread that may block.
     func warm(_ region: StoredRegion) async {
         coldReads.withLock { $0 += 1 }
-        await withTaskExecutorPreference(DiskExecutor.shared) { region.warm() }
+        await DiskQueue.shared.run { region.warm() }
     }
 
     /// Number of regions that had to be read from the disk before they were sent.

@@ -9,7 +9,7 @@ extension MediaCache {
     /// them. Waits for the disk. Throws ``RepriseError`` with code `storageUnavailable`.
     public func titles(complete: Bool) async throws -> [Title] {
         guard let inspector = await inspector() else { return [] }
-        return try await withTaskExecutorPreference(DiskExecutor.shared) {
+        return try await DiskQueue.shared.run { [self] in
             try StoredTitle.titles(complete: complete, inspector, policy: keyPolicy)
         }
     }
@@ -18,7 +18,7 @@ extension MediaCache {
     ///
     /// The proxy does it while it serves a playlist; before there were titles, it did not.
     package func learnFiles(of keys: [CacheKey], policy: CacheKeyPolicy) async throws {
-        try await inspecting { inspector in
+        try await inspecting { [self] inspector in
             for key in Set(keys) {
                 let files = try StoredFiles(inspector, policy: policy, title: key)
                 guard let outline = try files.outline(ofTitle: key) else { continue }

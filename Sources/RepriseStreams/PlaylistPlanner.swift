@@ -20,6 +20,10 @@ package struct PlaylistPlanner: StreamPlanner {
 
     package func beginsPlaylist(_ bytes: [UInt8]) -> Bool { PlaylistFormat(of: bytes) != nil }
 
+    package func namesNothing(_ bytes: [UInt8]) -> Bool {
+        (try? Playlist(bytes, limits: limits))?.links.isEmpty ?? false
+    }
+
     package func files(
         of first: StreamDocument, selection: StreamSelection, load: (ResourceURL) async throws -> StreamDocument
     ) async throws -> [StreamFile]? {

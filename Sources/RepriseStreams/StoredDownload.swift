@@ -22,8 +22,6 @@ extension Download {
         return all
     }
 
-    private var isDone: Bool { if case .done = state { true } else { false } }
-
     /// The same with how many of its files are stored, if it is a stream whose playlists are stored.
     private func counted(in files: StoredFiles) async throws -> Download? {
         let files = files.named(by: keyRule)

@@ -62,13 +62,16 @@ final class Transfer: Sendable {
     private let queue: DispatchQueue
     private let patience: OriginPatience
     private let clock: CacheClock
+    /// Called when the transfer is cut off.
+    private let onCut: @Sendable () -> Void
     /// The beginning of the consumer's waits.
     private let start = SuspendingClock.now
     private let guarded: Mutex<Guarded>
 
     init(
         _ task: any TransferTask, for request: OriginRequest, queue: DispatchQueue, patience: OriginPatience,
-        bounds: BufferBounds = .platform, clock: CacheClock = .system
+        bounds: BufferBounds = .platform, clock: CacheClock = .system,
+        onCut: @escaping @Sendable () -> Void = {}
     ) {
         self.identifier = task.taskIdentifier
         self.request = request
@@ -76,6 +79,7 @@ final class Transfer: Sendable {
         self.queue = queue
         self.patience = patience
         self.clock = clock
+        self.onCut = onCut
         guarded = Mutex(Guarded(machine: TransferMachine(bounds: bounds)))
     }
 
@@ -198,13 +202,18 @@ final class Transfer: Sendable {
         queue.async { self.task.cancel() }
     }
 
+    private func cutOff() {
+        onCut()
+        fail(Failures.cut(request.url))
+    }
+
     private func adjustFlow() {
         let now = clock.awake.elapsed()
         let (flow, time) = guarded.withLock { ($0.machine.adjustFlow(now: now), $0.machine.startSuspensionTimer()) }
         switch flow {
         case .suspend: task.suspend()
         case .resume: task.resume()
-        case .cut: fail(Failures.cut(request.url))
+        case .cut: cutOff()
         case nil: break
         }
         if let time { checkSuspension(after: time) }
@@ -247,7 +256,7 @@ final class Transfer: Sendable {
         case .disarm: return nil
         case .checkAgain(let rest): return rest
         case .cut:
-            fail(Failures.cut(request.url))
+            cutOff()
             return nil
         }
     }

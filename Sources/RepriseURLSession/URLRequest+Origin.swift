@@ -31,7 +31,8 @@ extension URLRequest {
             throw RepriseError(.invalidArgument, "The origin cannot be sent \(request.method.rawValue).")
         }
         let text = request.url.description
-        guard let url = URL(string: text, encodingInvalidCharacters: false), url.absoluteString == text else {
+        // iOS 17 and later encode invalid characters instead of refusing them.
+        guard let url = URL(string: text), url.absoluteString == text else {
             throw RepriseError(
                 .invalidURL,
                 "URLSession cannot ask for \(request.url.redacted) as it is spelled; percent-encode what RFC 3986 does not allow."

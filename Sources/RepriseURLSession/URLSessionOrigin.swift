@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import Primitives
 public import Reprise
 
 #if canImport(FoundationNetworking)
@@ -27,6 +28,12 @@ public final class URLSessionOrigin: Origin {
     let configuration: Configuration
     private let session: URLSession
     let delegate: SessionDelegate
+    private let cuts = Mutex(0)
+    /// Number of transfers canceled because the system kept receiving while they were suspended, or they were suspended
+    /// for too long.
+    ///
+    /// Each of them costs another request if its rest is wanted.
+    public var cutTransfers: Int { cuts.withLock { $0 } }
     /// What transfers downloads in the background; `nil` for nothing.
     let desk: TransferDesk?
 
@@ -89,7 +96,8 @@ public final class URLSessionOrigin: Origin {
     /// `originRedirectRefused`, `originForbidden` (App Transport Security) or `closed`; or `CancellationError`.
     public func send(_ request: OriginRequest) async throws -> OriginResponse {
         if let response = try await transferred(request) { return response }
-        var follower = RedirectFollower(request, limit: configuration.redirectLimit)
+        var follower = RedirectFollower(
+            request, limit: configuration.redirectLimit, now: Date().timeIntervalSince1970)
         while true {
             let sent = follower.request
             let transfer = try begin(sent)
@@ -125,8 +133,8 @@ public final class URLSessionOrigin: Origin {
             let task = session.dataTask(with: urlRequest)
             task.priority = request.demand.taskPriority
             return Transfer(
-                task, for: request, queue: delegate.queue,
-                patience: patience)
+                task, for: request, queue: delegate.queue, patience: patience
+            ) { [weak self] in self?.cuts.withLock { $0 += 1 } }
         }
     }
 }

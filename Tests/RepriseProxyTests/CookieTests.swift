@@ -55,6 +55,20 @@ import Testing
         }
     }
 
+    @Test("a shared cache gives no user the response that another one was redirected to")
+    func personalRedirect() async throws {
+        try await ProxyBench.run(configure: { $0.reuse.isShared = true }) { proxy async throws in
+            for (seed, user) in [(1, "ann"), (2, "bob")] as [(UInt64, String)] {
+                proxy.bench.publish("/\(user)", length: 1000, seed: seed) { $0.fields = [.cacheControl: "max-age=900"] }
+                proxy.bench.origin.set(
+                    TestOrigin.Resource(
+                        .bytes([]), personality: TestOrigin.Personality { $0.redirect = "/\(user)" }), at: "/go")
+                let answer = try await proxy.get("/go", ["Cookie: user=\(user)"])
+                #expect(answer.body == TestPattern.bytes(in: 0..<1000, seed: seed))
+            }
+        }
+    }
+
     @Test("passed responses keep their cookies, scoped; a browser neither gets nor sends any")
     func handedOn() async throws {
         let origin = CannedOrigin { _ in
@@ -76,17 +90,20 @@ import Testing
         }
     }
 
-    @Test("a redirect's target sets no cookie for the requested server") func redirects() async throws {
+    @Test("a redirect's target sets cookies for itself, and none for the requested server") func redirects()
+        async throws
+    {
         let origin = CannedOrigin { _ in
             .init(
                 status: 200, fields: [.setCookie: "a=b", .cacheControl: "no-store"], finalURL: "https://other.example/x"
             )
         }
         try await origin.serve { server async throws in
-            for method in ["GET", "HEAD"] {
+            for (method, expected) in [("GET", "a=b; Path=/https/other.example/"), ("HEAD", nil)] as [(String, String?)]
+            {
                 let head = try await RawClient.exchange(port: server.port, "/https/h/x", method: method).head
                 #expect(head.status == 200)
-                #expect(head.fields["set-cookie"] == nil)
+                #expect(head.fields["set-cookie"] == expected)
             }
         }
     }

@@ -111,6 +111,22 @@ import Testing
     private static let twoSegments =
         "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\ns1.ts\n#EXTINF:4,\ns2.ts\n\(end)"
 
+    @Test(
+        "a downloaded list stays if the origin sends nothing, or a list that names nothing",
+        arguments: ["", "#EXTM3U\n", "#EXTM3U\n#EXT-X-ENDLIST\n"])
+    func emptiedList(text: String) async throws {
+        let item = Case(text: Self.twoSegments, word: "")
+        try await Self.run(item) { bench, resource async throws in
+            bench.publish("/s2.ts", length: 50_000, type: "video/mp2t")
+            try await bench.cache.downloads.add(resource)
+            _ = try await bench.cache.endedDownload()
+            Self.publish(Case(text: text, word: ""), bench, etag: "\"2\"")
+            _ = try await resource.readValidated(.from(0)).collect()
+            let stored = try await resource.storedBeginning(atMost: 4096, fields: [:])
+            #expect(String(decoding: stored, as: UTF8.self) == Self.twoSegments)
+        }
+    }
+
     @Test("nothing in place of a segment does not make a stream whole, without a validator") func noSegment()
         async throws
     {

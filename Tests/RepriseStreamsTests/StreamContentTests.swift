@@ -95,8 +95,6 @@ import Testing
         return Set(try await cache.entries().map { String($0.url.target.prefix { $0 != "?" }) })
     }
 
-    private static func isDone(_ download: Download) -> Bool { if case .done = download.state { true } else { false } }
-
     @Test(
         "a download of it fails, says what came and keeps none of it, and is whole once the origin is mended",
         arguments: cases)
@@ -111,7 +109,7 @@ import Testing
             #expect(try await Self.stored(bench.cache).contains(item.path) == false)
             Self.publishRight(item, bench)
             try await bench.cache.downloads.add(resource)
-            #expect(Self.isDone(try await bench.cache.endedDownload()))
+            #expect(try await bench.cache.endedDownload().isDone)
             #expect(try await Self.stored(bench.cache) == ["/list.m3u8", "/key", "/s1", "/s2.ts"])
         }
     }
@@ -129,7 +127,7 @@ import Testing
             func download(in cache: MediaCache) async throws {
                 try await cache.downloads.add(cache.resource(for: resource.url.description))
                 let download = try await cache.endedDownload()
-                #expect(Self.isDone(download), "\(download.state)")
+                #expect(download.isDone, "\(download.state)")
                 let bytes = try await cache.resource(for: url).read().collect()
                 #expect(bytes.count == (item.path == "/key" ? 16 : 50_000))
             }
@@ -152,7 +150,7 @@ import Testing
         try await Self.run(item) { bench, resource async throws in
             try await bench.cache.downloads.add(resource)
             let download = try await bench.cache.endedDownload()
-            #expect(Self.isDone(download), "\(download.state)")
+            #expect(download.isDone, "\(download.state)")
         }
     }
 

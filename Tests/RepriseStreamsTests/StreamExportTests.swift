@@ -1,5 +1,6 @@
 import Foundation
 import Playlists
+import Primitives
 import Reprise
 import RepriseTesting
 import TestLimits
@@ -508,9 +509,14 @@ import Testing
         try await export("/show/master.m3u8", of: Self.show) { export async throws in
             let plan = try export.plan()
             let path = export.path
+            let isReady = Promise<Void>()
+            let cancel = Mutex<@Sendable () -> Void>({})
             let task = Task {
-                try await plan.write(to: path) { _ in withUnsafeCurrentTask { $0?.cancel() } }
+                await isReady.value
+                try await plan.write(to: path) { _ in cancel.withLock { $0 }() }
             }
+            cancel.withLock { $0 = { task.cancel() } }
+            isReady.fulfill()
             await #expect(throws: CancellationError.self) { try await task.value }
             #expect(try FileManager.default.contentsOfDirectory(atPath: export.place.path).isEmpty)
         }

@@ -33,6 +33,7 @@ struct SuspendedTransferTests {
     private let task = HeedlessTask()
     private let queue = DispatchQueue(label: "test.urlsession")
     private let clock = ManualClock()
+    private let cuts = Mutex(0)
     private let bounds = BufferBounds(
         suspendsAbove: 1000, resumesBelow: 200, mostAfterSuspension: 5000, longestSuspension: .seconds(10))
 
@@ -41,7 +42,7 @@ struct SuspendedTransferTests {
         let transfer = Transfer(
             task, for: OriginRequest(url: try ResourceURL("https://example.com/a")), queue: queue,
             patience: .init(response: .seconds(30), idle: .seconds(30)), bounds: bounds,
-            clock: CacheClock(clock) { Date(timeIntervalSince1970: 0) })
+            clock: CacheClock(clock) { Date(timeIntervalSince1970: 0) }, onCut: { [self] in cuts.withLock { $0 += 1 } })
         let url = try #require(URL(string: "https://example.com/a"))
         let fields = ["Content-Length": "1000000", "ETag": "\"v1\""]
         let response = try #require(
@@ -82,6 +83,7 @@ struct SuspendedTransferTests {
         let (count, code) = await drain(transfer)
         #expect(count == 6002, "what came before the end stays")
         #expect(code == .originBodyTruncated)
+        #expect(cuts.withLock { $0 } == 1)
     }
 
     @Test func oneThatIsSuspendedForLongIsCutOff() async throws {
@@ -96,6 +98,7 @@ struct SuspendedTransferTests {
         let (count, code) = await drain(transfer)
         #expect(count == 1001)
         #expect(code == .originBodyTruncated)
+        #expect(cuts.withLock { $0 } == 1)
     }
 
     @Test func oneThatIsReadAgainGoesOn() async throws {

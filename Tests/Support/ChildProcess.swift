@@ -87,9 +87,11 @@ import TestLimits
         }
 
         /// The absolute path of the program called `name`, or `nil` if it is not installed.
+        ///
+        /// Debian's servers are in /usr/sbin, which is not in the path of every user.
         public static func path(of name: String) -> String? {
             let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-            return path.split(separator: ":").map { "\($0)/\(name)" }.first {
+            return (path + ":/usr/sbin").split(separator: ":").map { "\($0)/\(name)" }.first {
                 FileManager.default.isExecutableFile(atPath: $0)
             }
         }
@@ -99,6 +101,13 @@ import TestLimits
             state.withLock { state in
                 if state.exit == nil { _ = kill(identifier, signal) }
             }
+        }
+
+        /// Stops the program until it gets SIGCONT, and returns when all its threads have stopped.
+        public func freeze() {
+            send(SIGSTOP)
+            var information = siginfo_t()
+            while waitid(P_PID, id_t(identifier), &information, WSTOPPED | WNOWAIT) < 0, errno == EINTR {}
         }
 
         /// Waits for the end of the program and of its output.

@@ -47,6 +47,9 @@ package final class FaultyDisk: FileSystem {
         var isLocked = false
     }
 
+    /// Called with the name of each operation that the current task, or a task that it started, runs itself.
+    @TaskLocal package static var onUse: (@Sendable (String) -> Void)?
+
     fileprivate let state = Mutex(State())
     private let real = SystemFileSystem()
 
@@ -141,6 +144,7 @@ package final class FaultyDisk: FileSystem {
     }
 
     package func open(_ path: String, create: Bool) throws(SystemError) -> any OpenFile {
+        Self.onUse?(#function)
         let error = state.withLock { state in
             state.opens += 1
             return path.contains("/media/") ? state.openError : nil
@@ -153,12 +157,14 @@ package final class FaultyDisk: FileSystem {
     }
 
     package func open(readOnly path: String) throws(SystemError) -> any OpenFile {
+        Self.onUse?(#function)
         let error = state.withLock { path.contains("/media/") ? $0.openError : nil }
         if let error, error != EROFS { throw SystemError(error) }
         return FaultyFile(try real.open(readOnly: path), path: path, disk: self)
     }
 
     package func makeDirectory(_ path: String) throws(SystemError) {
+        Self.onUse?(#function)
         let isNew = (try? real.status(of: path)) == nil
         try real.makeDirectory(path)
         if isNew { inheritProtection(path) }
@@ -187,26 +193,32 @@ package final class FaultyDisk: FileSystem {
     }
 
     package func remove(_ path: String) throws(SystemError) {
+        Self.onUse?(#function)
         if path.contains("/media/"), let error = state.withLock({ $0.removeError }) { throw SystemError(error) }
         try real.remove(path)
     }
     package func rename(_ path: String, to destination: String) throws(SystemError) {
+        Self.onUse?(#function)
         try real.rename(path, to: destination)
     }
     package func names(in directory: String) throws(SystemError) -> [String] {
+        Self.onUse?(#function)
         state.withLock { $0.willList }?(directory)
         if directory.contains("/media"), let error = state.withLock({ $0.namesError }) { throw SystemError(error) }
         return try real.names(in: directory)
     }
     package func status(of path: String) throws(SystemError) -> FileStatus {
+        Self.onUse?(#function)
         if path.contains("/media/"), let error = state.withLock({ $0.statusError }) { throw SystemError(error) }
         return try real.status(of: path)
     }
     package func freeBytes(at path: String) throws(SystemError) -> Int64 {
+        Self.onUse?(#function)
         if let bytes = state.withLock({ $0.freeBytes }) { return bytes() }
         return try real.freeBytes(at: path)
     }
     package func capacity(at path: String) throws(SystemError) -> Int64? {
+        Self.onUse?(#function)
         if let bytes = state.withLock({ $0.capacity }) { return bytes }
         return try real.capacity(at: path)
     }
@@ -231,6 +243,7 @@ private final class FaultyFile: OpenFile {
     var descriptor: Int32 { real.descriptor }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(SystemError) -> Int {
+        FaultyDisk.onUse?(#function)
         let fault = disk.state.withLock { state in
             state.writes += 1
             return state.fault(state.writes)
@@ -258,6 +271,7 @@ private final class FaultyFile: OpenFile {
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(SystemError) -> Int {
+        FaultyDisk.onUse?(#function)
         if isMedia, let code = disk.state.withLock({ $0.readError })?(offset) {
             throw SystemError(code)
         }
@@ -265,11 +279,15 @@ private final class FaultyFile: OpenFile {
     }
 
     func punch(_ range: Range<Int64>) throws(SystemError) {
+        FaultyDisk.onUse?(#function)
         guard disk.state.withLock({ $0.canPunch }) else { throw SystemError(EOPNOTSUPP) }
         try real.punch(range)
     }
 
-    func truncate(to length: Int64) throws(SystemError) { try real.truncate(to: length) }
+    func truncate(to length: Int64) throws(SystemError) {
+        FaultyDisk.onUse?(#function)
+        try real.truncate(to: length)
+    }
     func status() throws(SystemError) -> FileStatus {
         if let status = disk.state.withLock({ $0.openFileStatus }) { return status }
         return try real.status()

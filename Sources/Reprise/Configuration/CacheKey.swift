@@ -1,5 +1,6 @@
 import Crypto
 import HTTPSemantics
+import Primitives
 
 /// Selects the stored responses of a resource.
 ///
@@ -68,7 +69,7 @@ extension CacheKey {
                 bytes.append(byte)
             }
         }
-        return String(validating: bytes, as: UTF8.self)
+        return String(utf8: bytes)
     }
 }
 

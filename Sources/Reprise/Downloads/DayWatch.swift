@@ -11,7 +11,7 @@ final class DayWatch: Sendable {
     ///
     /// What was looked at before is not any more.
     func start(after pause: Duration?, look: @escaping @Sendable () async -> Duration?) {
-        let next = Task(executorPreference: DiskExecutor.shared) { [clock] in
+        let next = Task(priority: .userInitiated) { [clock] in
             var pause = pause
             while let time = pause {
                 do { try await clock.sleep(time) } catch { return }

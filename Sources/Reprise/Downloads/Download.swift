@@ -38,6 +38,8 @@ public struct Download: Sendable, Identifiable {
     public let key: CacheKey
     /// The URL that is asked for it.
     public let url: ResourceURL
+    /// The name of its title; `nil` if none was given.
+    public let name: String?
     /// What it does.
     public let state: State
     /// Why it waited or failed last, also before the cache was opened.
@@ -76,9 +78,12 @@ public struct Download: Sendable, Identifiable {
     /// The key: there is one download for each.
     public var id: CacheKey { key }
 
+    /// Whether it is stored as a whole.
+    public var isDone: Bool { if case .done = state { true } else { false } }
+
     /// The stored fraction, 0 to 1, of a stream by its files; 0 while the length is unknown.
     public var fraction: Double {
-        if case .done = state { return 1 }
+        if isDone { return 1 }
         if let files { return Double(files.stored) / Double(max(files.all, 1)) }
         guard let completeLength, completeLength > 0 else { return 0 }
         return min(Double(storedBytes) / Double(completeLength), 1)
@@ -89,6 +94,7 @@ extension Download {
     /// A stream with so many files; one of which nothing is missing is done.
     package init(_ stream: Download, storedFiles: Int, missingFiles: Int, storedBytes: Int64) {
         (key, url, networkPolicy, selection) = (stream.key, stream.url, stream.networkPolicy, stream.selection)
+        name = stream.name
         keyRule = stream.keyRule
         (self.storedBytes, storedBefore, bytesPerSecond) = (storedBytes, stream.storedBefore, nil)
         completeLength = missingFiles == 0 ? storedBytes : nil
@@ -104,6 +110,7 @@ extension Download {
         _ item: DownloadQueue.Item, stream: StreamProgress?, bytesPerSecond: Double? = nil, storedBefore: Int64? = nil
     ) {
         (key, url, networkPolicy) = (item.key, item.request.url, item.request.networkPolicy)
+        name = item.name
         (storedBytes, completeLength) = (item.storedBytes, item.completeLength)
         (self.storedBefore, self.bytesPerSecond) = (storedBefore, bytesPerSecond)
         files = stream.map { FileCount(stored: $0.storedFiles, all: $0.files) }

@@ -5,62 +5,6 @@ import Foundation
 /// A download runs as long as its task does, which is longer than it is wanted: one that was paused or removed keeps
 /// its place among the running ones until its task has ended.
 struct DownloadQueue: Sendable {
-    /// A task that fetches.
-    typealias Run = UInt64
-
-    /// What a download does.
-    enum Phase: Sendable {
-        case queued
-        case running(Run)
-        case waiting(Download.Obstacle, RepriseError)
-        case paused
-        case done
-        case failed(RepriseError)
-    }
-
-    /// A download.
-    struct Item: Sendable {
-        let key: CacheKey
-        var request: OriginRequest
-        /// What of it is fetched if it is a stream.
-        var selection = StreamSelection()
-        /// How the keys of a stream's files are derived; `nil` for the cache's own rule.
-        var keyRule: KeyRule?
-        var phase = Phase.queued
-        /// Bytes stored when they were last counted.
-        var storedBytes: Int64 = 0
-        /// The complete length, if it was known then.
-        var completeLength: Int64?
-        /// Whether it was known to be a stream then, of which the first file is only a part.
-        var isStream = false
-        /// Number of waits in a row.
-        var waits = 0
-        /// When a wait ends by itself, by the monotonic clock; `nil` if it does not.
-        var retryTime: Duration?
-        /// Why it waited or failed last, also in an earlier process; `nil` once it was added, resumed or done.
-        var lastError: RepriseError?
-        /// Whether what runs is for an earlier selection, or counted as stored what has gone since.
-        var isOutdated = false
-        /// Whether it was added with other fields, such as credentials, since what runs began.
-        var isRenewed = false
-    }
-
-    /// What must be done.
-    enum Effect: Sendable {
-        /// Fetch what is missing, as a task of that number.
-        case start(Run, Item)
-        /// End a task.
-        case cancel(Run)
-    }
-
-    /// How a task ended.
-    enum Ending: Sendable {
-        case done
-        /// It was canceled, or the cache is closing.
-        case canceled
-        case failed(RepriseError)
-    }
-
     /// Downloads that run at once.
     let width: Int
     /// All downloads, in their order.
@@ -90,11 +34,11 @@ struct DownloadQueue: Sendable {
     /// the old ones; stored bytes are not fetched again. The rule for keys with which a download began stays: under
     /// another one its files would be fetched once more.
     mutating func add(
-        _ key: CacheKey, request: OriginRequest, selection: StreamSelection = StreamSelection(),
+        _ key: CacheKey, request: OriginRequest, name: String? = nil, selection: StreamSelection = StreamSelection(),
         keyRule: KeyRule? = nil
     ) -> [Effect] {
         guard let index = index(of: key) else {
-            items.append(Item(key: key, request: request, selection: selection, keyRule: keyRule))
+            items.append(Item(key: key, request: request, name: name, selection: selection, keyRule: keyRule))
             return launch()
         }
         let isOther =
@@ -110,6 +54,11 @@ struct DownloadQueue: Sendable {
             return [.cancel(run)]
         case .waiting, .paused, .done, .failed: return enqueue(index)
         }
+    }
+
+    /// Notes the new name of a download's title.
+    mutating func setName(_ name: String?, of key: CacheKey) {
+        if let index = index(of: key) { items[index].name = name }
     }
 
     /// Adds the downloads of an earlier process before those that were added since.
@@ -357,44 +306,5 @@ struct DownloadQueue: Sendable {
             effects.append(.start(lastRun, items[index]))
         }
         return effects
-    }
-}
-
-extension DownloadQueue.Ending {
-    /// What ``RepriseError/takenByOthers`` says, if it has failed.
-    fileprivate var takenByOthers: Int64? { if case .failed(let error) = self { error.takenByOthers } else { nil } }
-}
-
-extension RepriseError {
-    /// Bytes that were taken when other downloads under way left no room; `nil` for any other error.
-    fileprivate var takenByOthers: Int64? {
-        if case .promised(_, let taken)? = obstacle { taken } else { nil }
-    }
-}
-
-extension DownloadQueue.Item {
-    /// When it goes on by itself; `nil` if it does not wait for a time.
-    fileprivate var timeToRetry: Duration? { if case .waiting = phase { retryTime } else { nil } }
-
-    fileprivate var isQueued: Bool { if case .queued = phase { true } else { false } }
-
-    /// Whether it is being fetched.
-    var isRunning: Bool { if case .running = phase { true } else { false } }
-
-    /// Whether it waits for the hours in which downloads may run.
-    var waitsForHours: Bool { if case .waiting(.schedule, _) = phase { true } else { false } }
-
-    /// Whether all of it is stored.
-    var isDone: Bool { if case .done = phase { true } else { false } }
-
-    /// Whether it goes on only when a person says so.
-    var isPaused: Bool { if case .paused = phase { true } else { false } }
-
-    /// Whether it is neither paused nor done.
-    var isToBeFetched: Bool {
-        switch phase {
-        case .queued, .running, .waiting, .failed: true
-        case .paused, .done: false
-        }
     }
 }

@@ -14,9 +14,11 @@ struct DownloadRun: Sendable {
     /// Files of a stream that are fetched at once, unless the title has a tag with a limit: what arrives of one file is
     /// not counted yet where the next one is held to the limit.
     private static let width = 3
-    /// The same with transfers in the background: as many of them go on while the program does not run, and the system
-    /// decides how many of them at once.
-    private static let backgroundWidth = 32
+    /// The same with transfers in the background, which go on while the program does not run.
+    ///
+    /// Apple recommends batches of about a hundred: iOS delays transfers that begin in the background, longer after
+    /// each launch. The system decides how many run at once.
+    private static let backgroundWidth = 100
 
     init(
         _ item: DownloadQueue.Item, engine: Engine, began: @escaping @Sendable (Int64) -> Void = { _ in },
@@ -240,7 +242,7 @@ struct DownloadRun: Sendable {
     private func recordedKeys(of keys: [CacheKey]) async throws -> Set<CacheKey> {
         guard let store = engine.store else { return [] }
         let live = Set(keys.filter { engine.liveResource($0)?.liveGeneration != nil })
-        return try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.recorded(keys) }.union(live)
+        return try await store.index.look { try $0.recorded(keys) }.union(live)
     }
 
     /// A playlist that was read, and has so many bytes.

@@ -8,14 +8,19 @@ import Primitives
 /// secrets: after a restart it goes on without them, and waits for authorization where the origin wants it.
 ///
 /// ```swift
-/// try await cache.downloads.add(cache.resource(for: url))
+/// try await cache.downloads.add(url, name: "Nosferatu")
 /// for await list in cache.downloads.updates() { show(list) }
 /// ```
 public final class Downloads: Sendable {
-    private weak let engine: Engine?
-    private let clock: CacheClock
+    weak let engine: Engine?
+    private let owner = Mutex(Owner())
+    let clock: CacheClock
 
-    private struct State: Sendable {
+    private struct Owner {
+        weak var cache: MediaCache?
+    }
+
+    struct State: Sendable {
         var queue: DownloadQueue
         var runs: [DownloadQueue.Run: (key: CacheKey, task: Task<Void, Never>)] = [:]
         var figures = DownloadFigures()
@@ -27,7 +32,7 @@ public final class Downloads: Sendable {
     }
 
     /// What follows from a change of the state.
-    private enum Effect: Sendable {
+    enum Effect: Sendable {
         case cancel(Task<Void, Never>)
         /// A task goes on: what was decided before it is done.
         case begin(Promise<Void>)
@@ -40,13 +45,13 @@ public final class Downloads: Sendable {
     }
 
     /// A leaf lock, but for those of tasks.
-    private let state: StateMachine<State, Effect>
+    let state: StateMachine<State, Effect>
     /// The commands that wait; its lock comes before that of ``state``.
     private let waiting = Mutex(DownloadCommands.Waiting())
     /// Signals listeners; the key is always ``signal``.
-    private let board = ProgressBoard()
+    let board = ProgressBoard()
     private let watch: DayWatch
-    private static let signal = CacheKey("")
+    static let signal = CacheKey("")
     private var transfers: DownloadTransfers? { DownloadTransfers(engine) }
 
     init(engine: Engine) {
@@ -61,6 +66,19 @@ public final class Downloads: Sendable {
         engine.precedence.whenYieldingChanges { [board] in board.changed(Self.signal) }
     }
 
+    /// Sets the cache to which URLs belong.
+    func belong(to cache: MediaCache) { owner.withLock { $0.cache = cache } }
+
+    /// The cache.
+    ///
+    /// Throws ``RepriseError`` with code `closed` if it is gone.
+    func cache() throws(RepriseError) -> MediaCache {
+        guard let cache = owner.withLock({ $0.cache }) else {
+            throw RepriseError(.closed, "The cache of these downloads is closed.")
+        }
+        return cache
+    }
+
     // MARK: - What people want
 
     /// Fetches what is missing of `resource`, and keeps it until it is removed; behind the downloads that are there.
@@ -71,8 +89,13 @@ public final class Downloads: Sendable {
     ///
     /// With the URL of a stream's outermost playlist, what `selection` says of the stream is downloaded: playlists,
     /// segments and keys. Without a second call with another selection, it stays the same.
-    public func add(_ resource: MediaResource, selection: StreamSelection = StreamSelection()) async throws {
-        try await resource.retain(as: .download, selection: selection)
+    ///
+    /// `name` is the name of the title, as in ``MediaCache/nameTitle(of:name:tag:)``. `nil`, the default, keeps the
+    /// current name.
+    public func add(
+        _ resource: MediaResource, name: String? = nil, selection: StreamSelection = StreamSelection()
+    ) async throws {
+        try await resource.download(selection, name: name)
     }
 
     /// Stops a download; its bytes stay stored, and kept.
@@ -120,9 +143,18 @@ public final class Downloads: Sendable {
     /// To keep them as others are kept, set the retention `cached` instead (``MediaCache/retain(_:as:)``). Returns the
     /// bytes of media freed. Throws ``RepriseError`` with code `storageUnavailable`.
     @discardableResult
-    public func remove(_ key: CacheKey) async throws -> Int64 {
+    public func remove(_ key: CacheKey) async throws -> Int64 { try await remove([key]) }
+
+    /// Removes all downloads and their bytes, as ``remove(_:)`` does; with `partition`, those of that partition only.
+    @discardableResult
+    public func removeAll(partition: String? = nil) async throws -> Int64 {
+        let keys = await list().map(\.key)
+        return try await remove(partition == nil ? keys : keys.filter { $0.partition == partition })
+    }
+
+    private func remove(_ keys: [CacheKey]) async throws -> Int64 {
         guard let engine else { return 0 }
-        let outcome = try await engine.removedTitles([key], knowing: nil, endingIn: self)
+        let outcome = try await engine.removedTitles(keys, knowing: nil, endingIn: self)
         if let problem = outcome.problem { throw problem }
         return outcome.freed
     }
@@ -179,61 +211,12 @@ public final class Downloads: Sendable {
         let isSame = state.withLock { $0.item(item.key)?.selection == item.selection }
         if isSame, item.isToBeFetched { return }
         state.withLock { $0.figures.reset(item.key, to: stream) }
-        apply { $0.putBack(item) }
+        update { state, effects in
+            effects.append(.transfers { $0.confine(item.key, to: item.request.networkPolicy) })
+            return state.queue.putBack(item)
+        }
         // Last, and so over the reason of the failure that the vain attempt recorded.
         try await change { index async throws(RepriseError) in try await index.putBack(item) }
-    }
-
-    // MARK: - What they do
-
-    /// All downloads, in their order.
-    public func list() async -> [Download] {
-        await state.withLock { $0.resumption }?.value
-        let now = clock.elapsed()
-        let (items, figures) = state.withLock { ($0.queue.items, $0.figures) }
-        return items.map { item in
-            var item = item
-            let stream = figures.stream(item.key)
-            if let stream {
-                (item.storedBytes, item.completeLength) = (stream.storedBytes, stream.completeLength)
-            } else if !item.isStream, let stored = storedBytes(of: item) {
-                (item.storedBytes, item.completeLength) = stored
-            }
-            switch item.phase {
-            case .running:
-                // The length of its playlist is not that of a stream.
-                if stream == nil, isDeclaredStream(item) { item.completeLength = nil }
-                var download = Download(
-                    item, stream: stream, bytesPerSecond: figures.bytesPerSecond(of: item.key, at: now),
-                    storedBefore: figures.storedBefore(item.key))
-                let origin = item.request.url.authority
-                download.yieldsToPlayback = engine?.precedence.isYielding(at: origin) ?? false
-                return download
-            case .done, .failed:
-                return Download(item, stream: stream, storedBefore: figures.storedBefore(item.key))
-            case .queued, .waiting, .paused: return Download(item, stream: stream)
-            }
-        }
-    }
-
-    /// ``list()`` now and after each change, at most once per `interval`; 250 ms by default.
-    ///
-    /// Changes that occur while the consumer is busy are merged. Ends when the cache is closed.
-    public func updates(every interval: Duration = .milliseconds(250)) -> Updates<[Download]> {
-        Updates(
-            every: interval, clock: clock, changes: { [board] in board.changes(of: Self.signal) },
-            value: { [self] _ in await list() })
-    }
-
-    private func isDeclaredStream(_ item: DownloadQueue.Item) -> Bool {
-        let generation = engine?.liveResource(item.key)?.liveGeneration(for: item.request)
-        let planner = engine?.configuration.streamPlanner
-        return planner?.isDeclaredStream(generation?.information, at: item.request.url) ?? false
-    }
-
-    private func storedBytes(of item: DownloadQueue.Item) -> (Int64, Int64?)? {
-        guard let generation = engine?.liveResource(item.key)?.liveGeneration(for: item.request) else { return nil }
-        return (generation.storedRanges.byteCount, generation.information.completeLength)
     }
 
     // MARK: - For the cache
@@ -241,9 +224,9 @@ public final class Downloads: Sendable {
     /// Takes up the downloads of an earlier process; with `isIdle`, nothing is fetched.
     func resume(_ store: Store, isIdle: Bool) {
         if isIdle { apply { $0.stop() } }
-        let task = Task(executorPreference: DiskExecutor.shared) { [weak self] in
+        let task = Task(priority: .userInitiated) { [weak self] in
             do throws(RepriseError) {
-                var recorded = try store.index.downloads()
+                var recorded = try await store.index.look { try $0.downloads() }
                 // Nothing will run that finds out.
                 if isIdle { recorded = await self?.settled(recorded) ?? recorded }
                 self?.restore(recorded, isIdle: isIdle)
@@ -285,11 +268,23 @@ public final class Downloads: Sendable {
     ///
     /// Transfers for it end if they may use other networks than it may now, also those of files that it does not ask
     /// for at present.
-    func start(_ key: CacheKey, request: OriginRequest, selection: StreamSelection, keyRule: KeyRule?) {
+    func start(
+        _ key: CacheKey, request: OriginRequest, name: String?, selection: StreamSelection, keyRule: KeyRule?
+    ) {
         update { state, effects in
-            let (former, policy) = (state.item(key)?.request.networkPolicy, request.networkPolicy)
-            if let former, former != policy { effects.append(.transfers { $0.confine(key, to: policy) }) }
-            return state.queue.add(key, request: request, selection: selection, keyRule: keyRule)
+            // A download of an earlier process may not be restored yet.
+            if state.item(key)?.request.networkPolicy != request.networkPolicy {
+                effects.append(.transfers { $0.confine(key, to: request.networkPolicy) })
+            }
+            return state.queue.add(key, request: request, name: name, selection: selection, keyRule: keyRule)
+        }
+    }
+
+    /// Notes the new name of the title that begins with `key`.
+    func setName(_ name: String?, of key: CacheKey) {
+        update { state, _ in
+            state.queue.setName(name, of: key)
+            return []
         }
     }
 
@@ -303,7 +298,7 @@ public final class Downloads: Sendable {
     func fetchAgain(_ keys: Set<CacheKey>) async {
         guard let store = engine?.store, !keys.isEmpty else { return }
         await state.withLock { $0.resumption }?.value
-        let recorded = await withTaskExecutorPreference(DiskExecutor.shared) {
+        let recorded = await DiskQueue.shared.run {
             keys.compactMap { key in try? store.index.downloads(of: key).first }
         }
         state.withLock { state in
@@ -424,7 +419,7 @@ public final class Downloads: Sendable {
     private func launch(_ run: DownloadQueue.Run, of item: DownloadQueue.Item, in state: inout State) -> Promise<Void> {
         state.figures.begin(run, of: item.key, at: clock.elapsed())
         let turn = Promise<Void>()
-        let task = Task(executorPreference: DiskExecutor.shared) { [weak self] in
+        let task = Task(priority: .userInitiated) { [weak self] in
             await turn.value
             let ending = await self?.run(run, of: item) ?? .canceled
             await self?.end(run, of: item.key, with: ending)
@@ -510,42 +505,6 @@ public final class Downloads: Sendable {
         }
         // Only now: a cache that closes waits for the event.
         state.withLock { $0.runs[run] = nil }
-    }
-
-    /// Records of downloads that wait for their hours that they do, for the next process; of `key` again.
-    func recordHours(again key: CacheKey? = nil) async {
-        let keys = state.withLock { state in
-            var keys: Set<CacheKey> = []
-            for item in state.queue.items where item.waitsForHours {
-                let isNews = state.figures.noteHours(of: item.key, because: item.lastError)
-                if isNews || item.key == key { keys.insert(item.key) }
-            }
-            return keys
-        }
-        await recordFailures(of: keys)
-    }
-
-    /// Records why a download waits or has failed, unless that is as it was before.
-    private func recordFailure(of key: CacheKey, before: RepriseError?) async {
-        let item = state.withLock { $0.item(key) }
-        guard let item, item.lastError.map(RecordCodec.Failure.init) != before.map(RecordCodec.Failure.init)
-        else { return }
-        await recordFailures(of: [key])
-    }
-
-    /// Records why downloads wait or have failed, in one transaction.
-    private func recordFailures(of keys: Set<CacheKey>) async {
-        guard let store = engine?.store, !keys.isEmpty else { return }
-        do throws(RepriseError) {
-            try await store.recorder.change { [self] index async throws(RepriseError) in
-                // As they are by then: they may have been put back, or resumed.
-                let items = state.withLock { $0.queue.items.filter { keys.contains($0.key) } }
-                try await index.setFailures(of: items)
-            }
-        } catch {
-            let key = keys.count == 1 ? keys.first : nil
-            store.reporter.tell(.storeBypassed(key, reason: error.explanation))
-        }
     }
 
     private func change(_ work: @escaping @Sendable (Index) async throws(RepriseError) -> Void) async throws {

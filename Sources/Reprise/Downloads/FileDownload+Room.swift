@@ -10,13 +10,13 @@ extension FileDownload {
         guard let known = try await resource.stored(for: request), let wanted = wanted(of: known.information) else {
             // The origin knows how long it is; on a full disk there is no room for a byte of it.
             let least: Int64? = store.quota.diskShortage(1) == nil ? nil : 1
-            if let obstacle = store.obstacle(toStoring: least, isKept: isKept) {
+            if let obstacle = await DiskQueue.shared.run({ store.obstacle(toStoring: least, isKept: isKept) }) {
                 throw prevented(by: obstacle.withoutLength, length: nil)
             }
             return 0
         }
         let (length, stored) = (wanted.byteCount, wanted.intersection(known.storedRanges).byteCount)
-        if let obstacle = obstacle(toStoring: length, stored: stored, in: store) {
+        if let obstacle = await DiskQueue.shared.run({ obstacle(toStoring: length, stored: stored, in: store) }) {
             throw prevented(by: obstacle, length: length)
         }
         return length - stored
@@ -32,9 +32,11 @@ extension FileDownload {
     /// Throws if there is no room for the ranges of a file that are wanted.
     ///
     /// Of a whole file, its response has shown that.
-    func checkRoom(for read: MediaRead, missing: Int64) throws {
+    func checkRoom(for read: MediaRead, missing: Int64) async throws {
         guard ranges != nil, let store = engine.store, let length = wanted(of: read.information)?.byteCount,
-            let obstacle = obstacle(toStoring: length, stored: length - missing, in: store)
+            let obstacle = await DiskQueue.shared.run({
+                obstacle(toStoring: length, stored: length - missing, in: store)
+            })
         else { return }
         throw prevented(by: obstacle, length: length)
     }
@@ -44,13 +46,13 @@ extension FileDownload {
     func checkTag(adding count: Int64) async throws {
         guard isKept, let store = engine.store else { return }
         let title = titles.first?.key ?? key
-        let tags = try store.index.limitedTags(ofFile: title)
+        let tags = try await store.index.look { try $0.limitedTags(ofFile: title) }
         guard !tags.isEmpty else { return }
         await store.recorder.flush()
         // To sum all files of a tag takes as long as there are many of them.
         if tags.allSatisfy({ store.tagKeeper.hasRoom(for: count, tag: $0) }) { return }
         await store.evictor.prepare()
-        try store.index.checkRoom(for: count, inTitleOf: title)
+        try await store.index.look { try $0.checkRoom(for: count, inTitleOf: title) }
     }
 
     private func prevented(by obstacle: StorageObstacle, length: Int64?) -> RepriseError {
@@ -95,7 +97,7 @@ extension FileDownload {
         let (length, stored) = (wanted.byteCount, known.map { wanted.intersection($0).byteCount } ?? 0)
         guard length > stored else { return }
         let title = titles.first?.key ?? key
-        let tags = try store.index.limitedTags(ofFile: title)
+        let tags = try await store.index.look { try $0.limitedTags(ofFile: title) }
         // What has come of others counts where it is recorded.
         let others = engine.promisedRoom.others(than: key, in: title).bytes
         if others > 0, !tags.isEmpty || !store.hasRoomWithoutEviction(for: length - stored + others) {
@@ -105,9 +107,11 @@ extension FileDownload {
             let known = engine.liveResource(key)?.liveGeneration(for: request)?.storedRanges
             return known.map { wanted.subtracting($0).byteCount } ?? length - stored
         }
-        try engine.promisedRoom.take(promise, for: file) { others in
-            guard try !hasRoom(for: length, stored: stored, tags: tags, besides: others, in: store) else { return }
-            throw prevented(by: obstacle(to: length, stored: stored, besides: others, in: store), length: length)
+        try await DiskQueue.shared.run {
+            try engine.promisedRoom.take(promise, for: file) { others in
+                guard try !hasRoom(for: length, stored: stored, tags: tags, besides: others, in: store) else { return }
+                throw prevented(by: obstacle(to: length, stored: stored, besides: others, in: store), length: length)
+            }
         }
     }
 

@@ -120,7 +120,7 @@ struct FileDownload: Sendable {
         began(read.storedBefore)
         let rest = try await missing(of: read)
         try await checkTag(adding: rest)
-        try checkRoom(for: read, missing: rest)
+        try await checkRoom(for: read, missing: rest)
         try await take(promise, as: read.information)
         var isFetched = false
         let bytes = try await bytes(of: read, upTo: limit(read.information)) { count in
@@ -138,7 +138,7 @@ struct FileDownload: Sendable {
         // Where the origin did not say how long it is, that is known now.
         if let objection = try await forgetOther() { throw objection }
         if let store = engine.store, let generation = resource.liveGeneration(for: request), !isWhole(generation) {
-            throw bypassed(read, in: store)
+            throw await DiskQueue.shared.run { [read] in bypassed(read, in: store) }
         }
         return Fetched(information: read.information, bytes: bytes)
     }
@@ -259,17 +259,19 @@ struct FileDownload: Sendable {
 
     /// Takes a step of `read`; throws what keeps its bytes from being stored, if that ends it.
     private func checking<T>(_ read: MediaRead, _ step: () async throws -> T) async throws -> T {
-        try check(read)
+        try await check(read)
         do { return try await step() } catch {
-            try check(read)
+            try await check(read)
             throw error
         }
     }
 
-    private func check(_ read: MediaRead) throws {
-        if read.isPastStore, !read.isOfEmptyFile, let store = engine.store { throw bypassed(read, in: store) }
+    private func check(_ read: MediaRead) async throws {
+        if read.isPastStore, !read.isOfEmptyFile, let store = engine.store {
+            throw await DiskQueue.shared.run { bypassed(read, in: store) }
+        }
         if isKept, let store = engine.store, store.tagKeeper.hasOverfull {
-            try store.index.checkRoom(for: 0, inTitleOf: titles.first?.key ?? key)
+            try await store.index.look { try $0.checkRoom(for: 0, inTitleOf: titles.first?.key ?? key) }
         }
         try Task.checkCancellation()
     }

@@ -14,6 +14,9 @@ package protocol StreamPlanner: Sendable {
     /// Whether a file that begins with `bytes` is a playlist.
     func beginsPlaylist(_ bytes: [UInt8]) -> Bool
 
+    /// Whether `bytes` are a playlist that names no files.
+    func namesNothing(_ bytes: [UInt8]) -> Bool
+
     /// The error for a web page, or for a file that its name or media type declares a playlist although it is none.
     ///
     /// Returns `nil` for a playlist, and for any other file that is not declared a playlist.

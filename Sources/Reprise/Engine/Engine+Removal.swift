@@ -41,7 +41,7 @@ extension Engine {
 
     /// The keys of the titles that have one of the files under `keys`.
     private func titles(withFiles keys: [CacheKey], in store: Store) async throws -> Set<CacheKey> {
-        try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.titles(withFiles: Set(keys)) }
+        try await store.index.look { try $0.titles(withFiles: Set(keys)) }
     }
 
     /// Removes the titles of `keys`, with those of their files that belong to no other title and are not retained by
@@ -79,7 +79,7 @@ extension Engine {
     func namedFiles(aroundTitles keys: [CacheKey]) async throws -> [TitleReference: Set<CacheKey>] {
         guard let store, let planner = configuration.streamPlanner else { return [:] }
         let inspector = CacheInspector(store.index, directory: store.directory)
-        return try await withTaskExecutorPreference(DiskExecutor.shared) {
+        return try await DiskQueue.shared.run { [self] in
             try planner.storedFiles(aroundTitles: keys, in: inspector, policy: configuration.keyPolicy)
         }
     }

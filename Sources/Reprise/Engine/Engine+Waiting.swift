@@ -12,7 +12,7 @@ extension Engine {
     ///
     /// One task for all waits: it begins with the first one, and one wait after another costs no timer.
     func watchWaits() {
-        Task(executorPreference: DiskExecutor.shared) { [weak self, clock] in
+        Task(priority: .userInitiated) { [weak self, clock] in
             var pause: Duration? = Self.waitLimit
             while let time = pause, (try? await clock.awake.sleep(time)) != nil { pause = self?.endOverdueWaits() }
         }

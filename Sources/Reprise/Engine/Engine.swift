@@ -276,7 +276,6 @@ final class Engine: Sendable {
         var response = try await sendAuthorized(&request, countedTo: authority)
         response.asked = request
         response.head.repair(askedFor: range, now: HTTPDate(secondsSince1970: clock.moment.date))
-        response.dropForeignCookies(askedAt: request.url)
         if response.onStored == nil { timings.noteFirstByte(configuration.clock.elapsed() - start, from: authority) }
         return (response, requestTime)
     }

@@ -1,5 +1,5 @@
 /// Writes one fetch's bytes to the data file, with what verifies them: checksums or seals.
-struct ChunkWriter {
+struct ChunkWriter: Sendable {
     private let bytes: StoredBytes
     private let fetch: FetchSchedule.FetchID
     /// Body bytes received, wanted or not.

@@ -19,8 +19,8 @@ extension FetchRun {
         let upper = min(arrival.range.upperBound, writable.limit)
         guard upper > writable.cursor else { return generation.verdict(id) }
         // Who has been told of the last byte may look at once what is recorded.
-        if upper == min(writable.limit, arrival.source.placement.end ?? .max), !finish(&writer, with: arrival) {
-            return .finished
+        if upper == min(writable.limit, arrival.source.placement.end ?? .max) {
+            guard await finish(&writer, with: arrival) else { return .finished }
         }
         let verdict = generation.advance(id, by: upper - writable.cursor)
         store.reach(.published)
@@ -39,7 +39,10 @@ extension FetchRun {
             let isTooLarge = store.entryLimit < bytes.allocatedBytes
             guard !isTooLarge, await engine.reserve(room, in: store) else {
                 bytes.discharge(blocks)
-                let reason = isTooLarge ? store.tooLargeReason : store.noRoomReason(for: room)
+                let reason =
+                    if isTooLarge { store.tooLargeReason } else {
+                        await DiskQueue.shared.run { [store] in store.noRoomReason(for: room) }
+                    }
                 return giveUp(&writer, reason: reason, because: .room, pause: Self.pauseWithoutRoom, at: arrival)
             }
         }
@@ -61,22 +64,39 @@ extension FetchRun {
     ) async throws(RepriseError) {
         defer { noteCompleted(&writer) }
         do throws(RepriseError) {
-            try writer.write(chunk, at: start, part: hole)
+            try await onDisk(&writer) { writer throws(RepriseError) in
+                try writer.write(chunk, at: start, part: hole)
+            }
         } catch {
             if error.isLackOfRoom {
                 let count = hole.upperBound - hole.lowerBound
                 await engine.makeRoom(max(2 * count, Self.roomOnFullDisk), atLeast: count, in: store)
             }
-            try writer.write(chunk, at: start, part: hole)
+            try await onDisk(&writer) { writer throws(RepriseError) in
+                try writer.write(chunk, at: start, part: hole)
+            }
         }
+    }
+
+    /// Runs `work` on a thread that may block; its changes to `writer` stay even if it throws.
+    private func onDisk(
+        _ writer: inout ChunkWriter, _ work: @escaping @Sendable (inout ChunkWriter) throws(RepriseError) -> Void
+    ) async throws(RepriseError) {
+        let error: RepriseError?
+        (writer, error) = await DiskQueue.shared.run { [writer] in
+            var writer = writer
+            do throws(RepriseError) { try work(&writer) } catch { return (writer, error) }
+            return (writer, nil)
+        }
+        if let error { throw error }
     }
 
     /// Ends the open chunk; false if it cannot be written, and the bytes bypass the store.
     @discardableResult
-    func finish(_ writer: inout ChunkWriter, with arrival: Arrival? = nil) -> Bool {
+    func finish(_ writer: inout ChunkWriter, with arrival: Arrival? = nil) async -> Bool {
         defer { noteCompleted(&writer) }
         do throws(RepriseError) {
-            try writer.finish()
+            try await onDisk(&writer) { writer throws(RepriseError) in try writer.finish() }
             return true
         } catch {
             return giveUp(&writer, because: error, at: arrival)

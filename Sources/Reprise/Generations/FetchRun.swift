@@ -16,8 +16,6 @@ struct Arrival: Sendable {
 }
 
 /// Runs one fetch: sends, checks, writes, publishes, retries.
-///
-/// Lives on the disk executor, because it writes.
 struct FetchRun: Sendable {
     let id: FetchSchedule.FetchID
     let generation: LiveGeneration
@@ -51,7 +49,7 @@ struct FetchRun: Sendable {
         while true {
             do {
                 let outcome = try await attempt(response, isStuck: isStuck, with: &writer)
-                finish(&writer)
+                await finish(&writer)
                 switch outcome {
                 case .done(let reachedEnd):
                     if reachedEnd, request.demand != .download, let position = generation.position(of: id) {
@@ -66,7 +64,7 @@ struct FetchRun: Sendable {
                 }
                 return
             } catch {
-                finish(&writer)
+                await finish(&writer)
                 let error = error as? RepriseError
                 if let isCancelled = generation.endUnlessAwaited(id) {
                     report(writer, failure: isCancelled ? nil : error)
@@ -127,7 +125,7 @@ struct FetchRun: Sendable {
             request: request, forms: forms, ifRange: ifRange, storage: engine.storage(for: request),
             interest: interest, fetch: id)
         let answer = try await generation.answer(to: question)
-        let response = answer.response
+        var response = answer.response
         // Canceled while the request was under way: what has arrived already is stored all the same.
         if !generation.attach(response.body, to: id) { response.body.cancel() }
         if case .fill(var placement) = answer.action {
@@ -135,6 +133,7 @@ struct FetchRun: Sendable {
             if question.range != nil, answer.range == nil { placement.rangesSupported = false }
             generation.learn(placement)
             // The newest response's fields stand for all parts that were joined (RFC 9111 §3.4).
+            response.dropForeignCookies(of: record.finalURL ?? record.url)
             generation.freshen(response.head.headerFields, requestTime: answer.requestTime, by: request)
             generation.noteSuccess()
             if placement.rangesSupported == true {
@@ -287,8 +286,8 @@ struct FetchRun: Sendable {
 
     /// Tells the client that it need not keep a body any more that had arrived: all of it is stored and recorded.
     private func settle(_ source: FetchResponse, at position: Int64, with writer: inout ChunkWriter) async {
-        guard let onStored = source.response.onStored, position == source.placement.end, finish(&writer),
-            await generation.store.recorder.flush()
+        guard let onStored = source.response.onStored, position == source.placement.end,
+            await finish(&writer), await generation.store.recorder.flush()
         else { return }
         onStored()
     }

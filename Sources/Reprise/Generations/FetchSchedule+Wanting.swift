@@ -16,7 +16,9 @@ extension FetchSchedule {
         let interest = FetchInterest(
             of: reader, in: fetch, isAwaited: reader.waitingOn == id, reach: reach(for: reader, isFull: fetch.isFull),
             stored: stored)
-        let isKept = reader.rangeFallback == .keep && rangesSupported == false && fetch.hasResponse
+        // A part cannot be sent if the complete length is unknown, so the reader will read the whole.
+        let wantsWhole = reader.rangeFallback == .keep || reader.isBounded && completeLength == nil
+        let isKept = wantsWhole && rangesSupported == false && fetch.hasResponse
         return isKept ? max(interest, .later) : interest
     }
 

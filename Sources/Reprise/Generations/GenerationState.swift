@@ -39,6 +39,8 @@ struct GenerationState: Sendable {
     var isRemoved = false
     /// Whether the index has a record of it.
     var isRecorded = false
+    /// The kept generation that stays recorded until this one is whole.
+    var former: LiveGeneration?
     /// What is left of a response whose bytes found no room.
     private var remainder: Remainder?
 

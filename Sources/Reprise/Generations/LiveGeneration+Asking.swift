@@ -112,7 +112,6 @@ extension LiveGeneration {
                 countedTo: first.url.authority)
             response.asked = first
             response.hasLeftHost = target.hasLeftHost || response.hasLeftHost != false
-            response.dropForeignCookies(askedAt: first.url)
             let action = judge(response, to: question)
             var continues = false
             if case .fill = action { continues = true }

@@ -8,7 +8,9 @@ extension LiveGeneration {
     /// Must not be called concurrently; the evictor ensures that.
     func shrink(by count: Int64, because reason: EvictionReason, keeping kept: ByteRangeSet? = nil) async {
         // Keep stored bytes whose blocks cannot be freed.
-        guard !store.cannotPunch.withLock({ $0 }), let openFile = try? bytes.file.open() else { return }
+        guard !store.cannotPunch.withLock({ $0 }),
+            let openFile = try? await DiskQueue.shared.run({ [bytes] () throws(RepriseError) in try bytes.file.open() })
+        else { return }
         defer { withExtendedLifetime(openFile) {} }
         let victims = takeExtents(freeing: count, kept: kept ?? [])
         guard !victims.isEmpty else { return }
@@ -18,7 +20,7 @@ extension LiveGeneration {
         if await store.recorder.flush() {
             store.reach(.extentUnrecorded)
             for victim in victims {
-                guard let charged = bytes.punch(victim) else {
+                guard let charged = await DiskQueue.shared.run({ [bytes] in bytes.punch(victim) }) else {
                     store.cannotPunch.withLock { $0 = true }
                     break
                 }

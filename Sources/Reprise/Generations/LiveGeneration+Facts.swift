@@ -61,10 +61,17 @@ extension LiveGeneration {
 
     // MARK: - Recording
 
-    /// The changes that the index lacks; `nil` once the entry is removed.
+    /// The unrecorded changes.
+    ///
+    /// `nil` if the entry is removed, or while a kept generation stays recorded instead of this one.
     func takeUnrecorded() -> Index.Batch.Generation? {
-        guard let record = ask({ $0.isRemoved ? nil : $0.record }) else { return nil }
-        return Index.Batch.Generation(record: record, usage: bytes.usage, blocks: bytes.takeUnrecorded())
+        let (record, former) = ask { state in
+            let isDue = !state.isRemoved && (state.former == nil || state.schedule.isStored(nil))
+            return (isDue ? state.record : nil, state.former?.id)
+        }
+        guard let record else { return nil }
+        return Index.Batch.Generation(
+            record: record, usage: bytes.usage, blocks: bytes.takeUnrecorded(), replaced: former)
     }
 
     /// Discards a generation that the index has no record of, because the index cannot be written and others wait for

@@ -29,7 +29,7 @@ extension LiveGeneration {
         request.demand = .preload
         request.onInterim = nil
         let file = FileDownload(key: key, request: request, engine: engine)
-        Task(executorPreference: DiskExecutor.shared) { [self] in
+        Task(priority: .userInitiated) { [self] in
             // What keeps the tables from being read keeps the player from the file, too, and is told there.
             guard let start = try? await Self.beginning(of: file, seconds: seconds) else { return }
             if start.basis != .exact {

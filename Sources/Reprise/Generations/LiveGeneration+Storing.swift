@@ -14,7 +14,7 @@ extension LiveGeneration {
             rewind(reader, to: range.lowerBound)
             return nil
         }
-        let (opened, fault) = await withTaskExecutorPreference(DiskExecutor.shared) { bytes.open(range) }
+        let (opened, fault) = await DiskQueue.shared.run { [self] in bytes.open(range) }
         withExtendedLifetime((lease, file)) {}
         if let fault { repair(fault) }
         let reached = range.lowerBound + Int64(opened.count)
@@ -35,7 +35,7 @@ extension LiveGeneration {
     func verify(_ range: Range<Int64>) async {
         // Opening sealed bytes verifies them each time.
         guard !bytes.isSealed else { return markVerified(range) }
-        await withTaskExecutorPreference(DiskExecutor.shared) { discard(bytes.verify(range, isRight: markVerified)) }
+        await DiskQueue.shared.run { [self] in discard(bytes.verify(range, isRight: markVerified)) }
     }
 
     /// The first stored bytes that can be read, at most `count`, without a request to the origin.
@@ -47,7 +47,7 @@ extension LiveGeneration {
         await verify(range)
         guard ask({ bytes.isSealed || $0.schedule.verified.contains(range) }) else { return [] }
         // Ignore read errors here. A reader of these bytes will report them.
-        return await withTaskExecutorPreference(DiskExecutor.shared) {
+        return await DiskQueue.shared.run { [self] in
             if bytes.isSealed { return bytes.open(range).bytes }
             return (try? bytes.file.read(at: 0, count: Int(range.upperBound))).map { Array($0) } ?? []
         }

@@ -21,9 +21,9 @@ final class LiveGeneration: Sendable {
     let engine: Engine
     let store: Store
     let bytes: StoredBytes
-    private let state: StateMachine<GenerationState, GenerationEffect>
+    let state: StateMachine<GenerationState, GenerationEffect>
     /// Called when the origin has another representation.
-    private let onReplaced: @Sendable (LiveGeneration) -> Void
+    let onReplaced: @Sendable (LiveGeneration) -> Void
 
     init(
         record: GenerationRecord, bytes: StoredBytes, engine: Engine, store: Store, isConfirmed: Bool,
@@ -70,14 +70,14 @@ final class LiveGeneration: Sendable {
     // MARK: - Changes
 
     /// Changes the state, and has carried out what the schedule decides.
-    private func update<Result: Sendable>(
+    func update<Result: Sendable>(
         _ change: (inout GenerationState, inout [FetchSchedule.Effect]) -> Result
     ) -> Result {
         updateAndLeave { state, effects, _ in change(&state, &effects) }
     }
 
     /// As ``update(_:)``; what else has to be done outside the lock is left in the outbox.
-    private func updateAndLeave<Result: Sendable>(
+    func updateAndLeave<Result: Sendable>(
         _ change: (inout GenerationState, inout [FetchSchedule.Effect], inout [GenerationEffect]) -> Result
     ) -> Result {
         state.update(performing: { $0.perform() }) { state, outbox in
@@ -377,7 +377,7 @@ final class LiveGeneration: Sendable {
     /// One timer for many short stops: it looks how long the last one has been lasting.
     private func makeParkingTimer(_ id: FetchID) -> Task<Void, Never> {
         let (clock, limit) = (engine.clock, engine.configuration.parkingTime)
-        return Task(executorPreference: DiskExecutor.shared) { [weak self] in
+        return Task(priority: .userInitiated) { [weak self] in
             var rest: Duration? = limit
             while let time = rest, (try? await clock.sleep(time)) != nil { rest = self?.checkParking(id, limit: limit) }
         }
@@ -408,6 +408,9 @@ final class LiveGeneration: Sendable {
             effects += state.startAhead(generationPolicy)
         }
         engine.progress.changed(key)
+        if failure != nil { giveUpReplacing() }
+        // Now that it is whole.
+        if ask({ $0.former != nil && $0.schedule.isStored(nil) }) { store.recorder.note(self, bytes: 0) }
     }
 
     /// Remembers a fetch that failed for good.
@@ -432,7 +435,7 @@ final class LiveGeneration: Sendable {
     func takeRemainder(at position: Int64) -> Remainder? { state.withLock { $0.takeRemainder(at: position) } }
 
     /// No reader comes for it any more.
-    private static func dropRemainder(of state: inout GenerationState, leaving outbox: inout [GenerationEffect]) {
+    static func dropRemainder(of state: inout GenerationState, leaving outbox: inout [GenerationEffect]) {
         if let remainder = state.takeRemainder(at: nil) { outbox.append(.end(remainder.response.body)) }
     }
 
@@ -479,57 +482,7 @@ final class LiveGeneration: Sendable {
         }
     }
 
-    // MARK: - Recording, removal
-
-    func markRecorded() { state.withLock { $0.isRecorded = true } }
-
-    /// Stops recording and accepts no new readers, because the entry is removed.
-    func markRemoved(because reason: FetchSchedule.Freeze = .removed) {
-        updateAndLeave { state, effects, outbox in
-            state.isRemoved = true
-            effects = state.schedule.freeze(because: reason)
-            Self.dropRemainder(of: &state, leaving: &outbox)
-        }
-        // The file's name goes, so its readers could not open it again.
-        if !isIdle { bytes.file.hold() }
-        engine.progress.changed(key)
-    }
-
-    /// The origin has another representation: readers end at their first hole, new reads ask the origin.
-    func replace(reason: String, because cause: FetchSchedule.Freeze = .replaced) {
-        update { state, effects in effects = state.schedule.freeze(because: cause) }
-        // Another process would take the stored bytes for fresh, and meet the same response at the same hole.
-        invalidate()
-        engine.reporter.tell(.generationReplaced(key, reason: reason))
-        onReplaced(self)
-    }
-
-    /// The origin has another representation.
-    ///
-    /// During a play, reads of stored bytes go on, and a read that needs another byte asks the origin. Without one, it
-    /// is replaced.
-    func supersede(reason: String, because cause: FetchSchedule.Freeze = .replaced) {
-        if !supersedeInPlay(reason: reason, because: cause) { replace(reason: reason, because: cause) }
-    }
-
-    /// Handles a response of the origin that contradicts the stored response but can't replace it.
-    ///
-    /// During a play, this is ``supersede(reason:because:)``. Otherwise, the stored bytes remain but become stale.
-    func doubt(reason: String) { if !supersedeInPlay(reason: reason, because: .replaced) { expire() } }
-
-    /// Returns false if no play is going on.
-    private func supersedeInPlay(reason: String, because cause: FetchSchedule.Freeze) -> Bool {
-        let now = elapsed
-        let isSuperseded = update { state, effects in
-            guard let decided = state.supersede(because: cause, at: now) else { return false }
-            effects = decided
-            return true
-        }
-        guard isSuperseded else { return false }
-        store.recorder.note(self, bytes: 0)
-        engine.reporter.tell(.generationReplaced(key, reason: reason))
-        return true
-    }
+    // MARK: - A host that splices
 
     /// Notes what else the origin sent for the same URL, and remembers the host if that shows that it splices.
     func note(_ other: SplicingEvidence.Sighting) {
@@ -574,7 +527,7 @@ extension LiveGeneration: FetchTasks {
         let run = FetchRun(id: id, generation: self, request: request, interest: interest)
         engine.fetchesUnderWay.withLock { $0 += 1 }
         request.tally?.begin()
-        return Task(executorPreference: DiskExecutor.shared) {
+        return DiskQueue.shared.task {
             await run.run(response)
             request.tally?.end()
             await run.engine.holdLiveShare(after: self)
@@ -584,7 +537,7 @@ extension LiveGeneration: FetchTasks {
 
     func linger(_ id: FetchID) -> Task<Void, Never> {
         let (clock, linger) = (engine.clock, engine.configuration.linger)
-        return Task(executorPreference: DiskExecutor.shared) {
+        return Task(priority: .userInitiated) {
             try? await clock.sleep(linger)
             self.update { state, effects in
                 // Canceled under the lock, because readers are back.

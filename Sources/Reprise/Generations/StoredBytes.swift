@@ -6,7 +6,7 @@ import Primitives
 /// bytes of running fetches that are not sealed yet.
 ///
 /// Knows neither readers nor fetches' schedules: its owner says what to write and what to free, and learns which bytes
-/// turned out to be wrong. Reading and writing block, so call them on ``DiskExecutor``. Its locks are leaves.
+/// turned out to be wrong. Reading and writing block, so call them on ``DiskQueue``. Its locks are leaves.
 final class StoredBytes: Sendable {
     /// Why bytes that should be on disk are not.
     enum Fault: Sendable {

@@ -35,9 +35,9 @@ extension MediaCache {
     package func flush() async { await engine.store?.recorder.flush() }
 
     /// Calls `body` with a look at the index, in which everything noted so far is recorded; `nil` without a store.
-    package func inspecting<T: Sendable>(_ body: @Sendable (CacheInspector) throws -> T) async throws -> T? {
+    package func inspecting<T: Sendable>(_ body: @escaping @Sendable (CacheInspector) throws -> T) async throws -> T? {
         guard let inspector = await inspector() else { return nil }
-        return try await withTaskExecutorPreference(DiskExecutor.shared) { try body(inspector) }
+        return try await DiskQueue.shared.run { try body(inspector) }
     }
 
     /// Whether downloads run while this cache is open.

@@ -59,32 +59,36 @@ extension MediaCache {
 
     /// Removes unusable generations.
     private func removeDamagedRecords(_ store: Store, tally: inout VerificationTally) async throws {
-        for generation in try await withTaskExecutorPreference(
-            DiskExecutor.shared, operation: { try store.index.unusableGenerations() })
-        {
+        for generation in try await store.index.look({ try $0.unusableGenerations() }) {
             try Task.checkCancellation()
             // A read may just have started or replaced it.
             if let key = generation.key, engine.liveResource(key) != nil { continue }
-            tally.titles.formUnion(try store.index.titles(withFileNamed: generation.name))
+            tally.titles.formUnion(
+                try await store.index.look { try $0.titles(withFileNamed: generation.name) })
             store.quota.release(try await store.recorder.remove(generation: generation.id))
-            store.removeFile(name: generation.name, generation: generation.id)
+            await DiskQueue.shared.run { _ = store.removeFile(name: generation.name, generation: generation.id) }
             tally.report.damagedRecords += 1
         }
     }
 
     private func verify(_ entry: CacheEntry, in store: Store, tally: inout VerificationTally) async throws {
         tally.report.entries += 1
-        guard let stored = try store.index.generation(for: entry.key) else { return }
+        guard let stored = try await store.index.look({ try $0.generation(for: entry.key) }) else {
+            return
+        }
         let file: DataFile
         do throws(RepriseError) {
-            file = try store.file(stored.record, create: false)
+            file = try await DiskQueue.shared.run { () throws(RepriseError) in
+                try store.file(stored.record, create: false)
+            }
         } catch {
             guard error.isMissingFile else {
                 tally.report.unreadable.append(entry.key)
                 return
             }
             tally.report.missing.append(entry.key)
-            tally.titles.formUnion(try store.index.titles(withFiles: [entry.key]).union([entry.key]))
+            tally.titles.formUnion(
+                try await store.index.look { try $0.titles(withFiles: [entry.key]) }.union([entry.key]))
             if !isLive(entry) { store.quota.release(try await store.recorder.remove(generation: stored.record.id)) }
             return
         }
@@ -92,19 +96,21 @@ extension MediaCache {
         var wrong: [Chunk] = []
         for chunk in stored.chunks.values.joined().sorted(by: { $0.start < $1.start }) {
             try Task.checkCancellation()
-            let isSound = await withTaskExecutorPreference(DiskExecutor.shared) {
+            let isSound = await DiskQueue.shared.run {
                 proof.bytes(of: chunk, in: file) != nil
             }
             if !isSound { wrong.append(chunk) }
             tally.note(chunk, isSound: isSound)
         }
         // What was removed, replaced or evicted in the meantime is no damage.
-        guard !wrong.isEmpty, let now = try store.index.generation(for: entry.key), now.record.id == stored.record.id
+        guard !wrong.isEmpty, let now = try await store.index.look({ try $0.generation(for: entry.key) }),
+            now.record.id == stored.record.id
         else { return }
         wrong = wrong.filter(Set(now.chunks.values.joined()).contains)
         tally.report.damaged += wrong.map { .init(key: entry.key, range: $0.range) }
         guard !wrong.isEmpty else { return }
-        tally.titles.formUnion(try store.index.titles(withFiles: [entry.key]).union([entry.key]))
+        tally.titles.formUnion(
+            try await store.index.look { try $0.titles(withFiles: [entry.key]) }.union([entry.key]))
         if let live = engine.liveResource(entry.key)?.liveGeneration {
             if live.id == now.record.id { live.discard(wrong.filter(live.bytes.has)) }
             return

@@ -42,7 +42,7 @@ final class Reporter: Sendable {
         let key: CacheKey?
         /// Why, in words.
         let reason: String
-        /// Whether a new file found no room on the disk.
+        /// Whether there was no room on the disk or under a limit.
         let isForLackOfRoom: Bool
     }
 
@@ -90,12 +90,11 @@ final class Reporter: Sendable {
     /// Puts back the counts taken last, which could not be recorded.
     func putBack(_ counts: CacheStatistics) { recorded.withLock { $0 = $0 - counts } }
 
-    /// Counts and delivers `event`; one that bytes bypass the store has a reason, and may be `forLackOfRoom` for a new
-    /// file.
-    func tell(_ event: CacheEvent, because bypass: BypassReason = .disk, forLackOfRoom: Bool = false) {
-        count { $0.note(event, because: forLackOfRoom ? .room : bypass) }
+    /// Counts and delivers `event`; `bypass` says why bytes bypass the store, if it is about that.
+    func tell(_ event: CacheEvent, because bypass: BypassReason = .disk) {
+        count { $0.note(event, because: bypass) }
         if case .storeBypassed(let key, let reason) = event {
-            lastBypass.withLock { $0 = Bypass(key: key, reason: reason, isForLackOfRoom: forLackOfRoom) }
+            lastBypass.withLock { $0 = Bypass(key: key, reason: reason, isForLackOfRoom: bypass == .room) }
         }
         early.withLock { early in
             if let count = early?.count, count < Self.earlyLimit { early?.append(event) }

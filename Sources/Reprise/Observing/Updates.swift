@@ -30,20 +30,17 @@ public struct Updates<Element: Sendable>: AsyncSequence, Sendable {
         }
 
         /// The value after the next change; `nil` at the end.
-        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {
+        public mutating func next() async -> Element? {
             let isUpdate = !isFirst
             isFirst = false
             if isUpdate {
-                guard await changes.next(isolation: actor) != nil else { return nil }
+                guard await changes.next() != nil else { return nil }
                 // A canceled sleep ends the sequence at its next step, because the stream ends with its task too.
                 try? await sequence.clock.sleep(sequence.interval)
                 if Task.isCancelled { return nil }
             }
             return await sequence.value(isUpdate)
         }
-
-        /// The value after the next change; `nil` at the end.
-        public mutating func next() async -> Element? { await next(isolation: nil) }
     }
 
     /// Starts with the current value.

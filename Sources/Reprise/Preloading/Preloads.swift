@@ -89,7 +89,7 @@ public final class Preloads: Sendable {
     }
 
     private func launch(_ run: PreloadQueue.Run, of wanted: PreloadQueue.Wanted, in state: inout State) {
-        state.tasks[run] = Task(executorPreference: DiskExecutor.shared) { [weak self] in
+        state.tasks[run] = Task(priority: .userInitiated) { [weak self] in
             let ending = await self?.ending(of: wanted) ?? .canceled
             self?.end(run, with: ending)
         }

@@ -316,7 +316,7 @@ public final class MediaRead: AsyncSequence, Sendable {
         while let piece = try await advance() {
             guard case .stored(let region) = piece else { return try piece.bytes() }
             do {
-                return try await withTaskExecutorPreference(DiskExecutor.shared) { try region.bytes() }
+                return try await DiskQueue.shared.run { try region.bytes() }
             } catch {
                 guard takeBack(region) else {
                     end(because: error)

@@ -16,7 +16,7 @@ struct Adoption: Sendable {
     /// Makes a generation of the response, if it may be stored, and begins to read it.
     func run() async throws -> MediaRead {
         guard case .newGeneration(let placement, _) = judged.action, let store = engine.store,
-            isExpected(at: placement), admits(placement.completeLength, to: store), isWanted(in: store)
+            isExpected(at: placement), await admits(placement.completeLength, to: store), isWanted(in: store)
         else {
             if case .passThrough(let reason) = judged.action { await noteUnstored(reason) }
             return try bypass()
@@ -27,21 +27,32 @@ struct Adoption: Sendable {
             of: resource, by: Vary(judged.response.head.headerFields), for: wanted.origin)
         let generation: LiveGeneration
         do throws(RepriseError) {
-            generation = try GenerationLoader(resource: home, store: store)
+            generation = try await GenerationLoader(resource: home, store: store)
                 .begin(judged, at: placement, for: wanted, replacing: replaced)
         } catch {
             // Such as an inode that is missing, or a quota: bytes may be free all the same.
             engine.reporter.tell(
-                .storeBypassed(resource.key, reason: error.explanation), forLackOfRoom: error.isLackOfRoom)
+                .storeBypassed(resource.key, reason: error.explanation), because: error.isLackOfRoom ? .room : .disk)
             return try bypass()
         }
-        if let replaced { await resource.retire(replaced, from: store) }
+        if let replaced {
+            let former = home === resource ? await replaced.former() : nil
+            // A kept file must survive if the new response breaks off.
+            if let former { generation.replaceWhenWhole(former) }
+            if former === replaced {
+                replaced.markRemoved(because: .replaced)
+            } else {
+                await resource.retire(replaced, from: store)
+            }
+        }
         if home !== resource, let live = home.liveGeneration, live !== replaced {
             await home.retire(live, from: store)
         }
         guard home.adopted(generation) else {
             // Removed while the origin was asked: the response belongs to no entry.
-            store.removeFile(name: store.index.name(of: home.key), generation: generation.id)
+            await DiskQueue.shared.run {
+                _ = store.removeFile(name: store.index.name(of: home.key), generation: generation.id)
+            }
             return try bypass()
         }
         guard isWanted(in: store) else {
@@ -80,16 +91,20 @@ struct Adoption: Sendable {
     }
 
     /// Whether a representation of `length` bytes is stored; reports why if it isn't.
-    private func admits(_ length: Int64?, to store: Store) -> Bool {
+    private func admits(_ length: Int64?, to store: Store) async -> Bool {
         if store.unopened.withLock({ $0.remove(resource.key) }) != nil {
             // Bypass the store, or the record that was kept would be replaced; the next read tries the file again.
             resource.openingFailed()
             return false
         }
-        let obstacle =
-            wanted.storesOnlyWhole ? store.obstacle(toStoring: length) ?? tagObstacle(to: length, in: store) : nil
-        guard let reason = store.refusal(of: length) ?? obstacle?.description else { return true }
-        engine.reporter.tell(.storeBypassed(resource.key, reason: reason), because: .room)
+        let reason = await DiskQueue.shared.run { [self] in
+            let obstacle =
+                wanted.storesOnlyWhole ? store.obstacle(toStoring: length) ?? tagObstacle(to: length, in: store) : nil
+            return store.refusal(of: length) ?? obstacle?.description
+        }
+        guard let reason else { return true }
+        let isFault = store.breaker.reason == reason && !store.breaker.isFull
+        engine.reporter.tell(.storeBypassed(resource.key, reason: reason), because: isFault ? .disk : .room)
         return false
     }
 
@@ -121,8 +136,9 @@ struct Adoption: Sendable {
             default: false
             }
         guard !isOwn, replaced?.isBeingFilled != true else { return }
-        if let replaced, reason.isOfNoVersion || reason == .live || Replacement(generation: replaced).isKept {
-            return replaced.expire()
+        if let replaced {
+            if reason.isOfNoVersion || reason == .live { return replaced.expire() }
+            if await Replacement(generation: replaced).isKept { return replaced.expire() }
         }
         resource.storingForbidden()
         if let replaced, let store = engine.store { await resource.retire(replaced, from: store) }

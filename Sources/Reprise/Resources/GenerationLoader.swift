@@ -12,10 +12,10 @@ struct GenerationLoader: Sendable {
 
     /// What the index has of the resource.
     func load() async -> LiveResource.Machine.Loaded {
-        if resource.primary == nil, let vary = recordedVary() { return .variants(vary) }
+        if resource.primary == nil, let vary = await recordedVary() { return .variants(vary) }
         guard let (record, file, ledger) = await recorded() else { return .nothing }
         let generation = make(record, file: file, ledger: ledger, isConfirmed: false)
-        generation.markRecorded()
+        await generation.markRecorded()
         return .generation(generation)
     }
 
@@ -23,7 +23,7 @@ struct GenerationLoader: Sendable {
     func begin(
         _ judged: JudgedResponse, at placement: BodyPlacement, for wanted: ReadRequest,
         replacing replaced: LiveGeneration?
-    ) throws(RepriseError) -> LiveGeneration {
+    ) async throws(RepriseError) -> LiveGeneration {
         let url = wanted.origin.url
         let head = judged.response.head
         var fields = head.headerFields.storable(isShared: resource.policy.isShared)
@@ -43,7 +43,9 @@ struct GenerationLoader: Sendable {
             mayBeLive: mayBeLive, role: wanted.role ?? replaced?.record.role?.provisional,
             formerRole: replaced?.record.role,
             claims: wanted.claims)
-        let file = try store.file(record, create: true)
+        let file = try await DiskQueue.shared.run { [store] () throws(RepriseError) in
+            try store.file(record, create: true)
+        }
         return make(
             record, file: file, ledger: ChunkLedger(), isConfirmed: true,
             evidence: replaced?.evidence ?? SplicingEvidence())
@@ -65,8 +67,10 @@ struct GenerationLoader: Sendable {
     }
 
     /// The request fields that select among the responses; `nil` if none do, or the index cannot be read.
-    private func recordedVary() -> Vary? {
-        do { return try store.index.vary(of: key) } catch {
+    private func recordedVary() async -> Vary? {
+        do throws(RepriseError) {
+            return try await store.index.look { try $0.vary(of: key) }
+        } catch {
             engine.reporter.tell(.storeBypassed(key, reason: error.explanation))
             return nil
         }
@@ -77,16 +81,22 @@ struct GenerationLoader: Sendable {
     /// An index or file that cannot be read is reported and counts as empty, because it must not stop playback. The
     /// record is removed only if its file is gone.
     private func recorded() async -> (record: GenerationRecord, file: DataFile, ledger: ChunkLedger)? {
-        do {
-            guard let stored = try store.index.generation(for: key) else { return nil }
-            guard let file = try open(stored.record) else {
+        do throws(RepriseError) {
+            let found = try await DiskQueue.shared.run { [self] () throws(RepriseError) in
+                guard let stored = try store.index.generation(for: key) else {
+                    return nil as (stored: RecordedGeneration, file: DataFile?, ledger: ChunkLedger)?
+                }
+                let (file, ledger) = (try open(stored.record), ChunkLedger(blocks: stored.chunks))
+                if let file { store.trim(file, to: ledger.ranges) }
+                return (stored, file, ledger)
+            }
+            guard let (stored, file, ledger) = found else { return nil }
+            guard let file else {
                 // A record without its file: remove it, so that it no longer counts.
                 store.quota.release(try await store.recorder.remove(generation: stored.record.id))
                 return nil
             }
-            let ledger = ChunkLedger(blocks: stored.chunks)
             let ranges = ledger.ranges
-            store.trim(file, to: ranges)
             store.dischargeExcess(stored.record.id)
             // After a crash the usage may be wrong; correct it to what is recorded.
             let usage = Allocation(ranges).usage

@@ -5,8 +5,9 @@ import HTTPTypes
 extension LiveResource {
     /// Sends HEAD; the response may freshen or invalidate the stored one (RFC 9111 §4.3.5).
     func head(_ request: OriginRequest) async throws -> HTTPResponse {
-        let (response, time) = try await engine.send(request, range: nil)
+        var (response, time) = try await engine.send(request, range: nil)
         response.body.cancel()
+        response.dropForeignCookies(of: request.url)
         if response.head.status == .ok, let generation = liveGeneration,
             generation.mayBeChanged(by: response.head.headerFields, for: request)
         {

@@ -114,7 +114,7 @@ final class LiveResource: Sendable {
     }
 
     private func load(for lookup: Lookup) async {
-        _ = await withTaskExecutorPreference(DiskExecutor.shared) { await load() }
+        _ = await load()
         finish(lookup, with: .success(.changed))
     }
 
@@ -193,7 +193,10 @@ final class LiveResource: Sendable {
     func invalidate() { machine.withLock { $0.invalidated() }?.invalidate() }
 
     /// Drops a generation that is no longer current at the origin; the next read asks the origin.
-    func forget(_ generation: LiveGeneration) { retireLater { $0.forget(generation) } }
+    func forget(_ generation: LiveGeneration) {
+        let hasFormer = generation.hasFormer
+        retireLater { $0.forget(generation, hasFormer: hasFormer) }
+    }
 
     /// Makes each variant by `vary` a resource of its own.
     func varies(by vary: Vary) { retireLater { $0.variesBy(vary) } }
@@ -213,9 +216,7 @@ final class LiveResource: Sendable {
                 engine.reporter.tell(.storeBypassed(key, reason: error.explanation))
             }
         }
-        store.quota.release(generation.bytes.close())
-        store.removeFile(name: store.index.name(of: key), generation: generation.id)
-        generation.emptyFileIfUnread()
+        await generation.discardFile()
     }
 
     /// Removes the generation that `choose` takes out of the machine; it cannot be loaded again during the removal.
@@ -226,7 +227,7 @@ final class LiveResource: Sendable {
             engine.removals.open(key)
             return
         }
-        Task(executorPreference: DiskExecutor.shared) {
+        Task(priority: .userInitiated) {
             await self.retire(generation, from: store)
             self.engine.removals.open(self.key)
         }

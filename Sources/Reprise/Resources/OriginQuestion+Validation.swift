@@ -54,7 +54,15 @@ extension OriginQuestion {
             policy: generationPolicy, response: response.head,
             finalHost: response.head.status == .notModified ? nil : response.url.authority,
             storage: engine.storage(for: request, directives: wanted.directives))
-        action = try await Replacement(generation: generation).judge(&response, action)
+        let replacement = Replacement(generation: generation)
+        action = try await replacement.judge(&response, action)
+        if range != nil, case .generationChanged = action, response.head.status == .rangeNotSatisfiable,
+            generation.isStored(nil), await replacement.isKept
+        {
+            // A 416 does not show whether the origin has another version of the kept file; the whole file does.
+            response.body.cancel()
+            return try await ask(about: generation, range: nil, because: reason)
+        }
         switch action {
         case .reject where range != nil && response.head.status == .partialContent:
             response.body.cancel()

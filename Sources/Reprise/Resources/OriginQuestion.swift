@@ -104,7 +104,7 @@ struct OriginQuestion: Sendable {
             return false
         }
         return switch reason {
-        case .contentLength, .invalidContentRange: true
+        case .contentLength, .invalidContentRange, .multipart: true
         case .unrequestedPartialContent: head.headerFields[.contentRange] == nil
         default: false
         }

@@ -111,7 +111,7 @@ struct ReadOpening: Sendable {
         engine.precedence.readerWaits(demand, at: authority)
         defer { engine.precedence.readerGoesOn(demand, at: authority) }
         let opening = ReadOpening(resource: resource, wanted: wanted)
-        let task = Task(executorPreference: DiskExecutor.shared) { [resource] in
+        let task = Task(priority: .userInitiated) { [resource] in
             do {
                 let outcome = try await opening.find(errand)
                 if case .again(let found) = outcome {
@@ -182,7 +182,7 @@ struct ReadOpening: Sendable {
         var request = ReadRequest(range: nil, origin: wanted.origin)
         request.origin.demand = .preload
         let opening = ReadOpening(resource: resource, wanted: request)
-        Task(executorPreference: DiskExecutor.shared) { [resource] in
+        Task(priority: .userInitiated) { [resource] in
             defer { resource.revalidationEnded() }
             do {
                 let question = OriginQuestion(resource: resource, wanted: opening.wanted)

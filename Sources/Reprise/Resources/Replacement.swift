@@ -19,10 +19,10 @@ struct Replacement: Sendable {
         var mustCompare = false
         switch action {
         case .newGeneration(let placement, _):
-            if record.isMedia, generation.isStored(nil), isKept, isLess(placement, than: record) {
+            if record.isMedia, generation.isStored(nil), isLess(placement, than: record), await isKept {
                 return .passThrough(.unexpectedNotice)
             }
-            guard placement.end != 0 else { return action }
+            guard placement.end != 0 else { return isEndedPlaylist ? .passThrough(.emptyBody) : action }
             mustCompare = record.isMedia || isEndedPlaylist
         case .passThrough(let reason) where !reason.isOfNoVersion: break
         default: return action
@@ -39,16 +39,19 @@ struct Replacement: Sendable {
             if length == 0 { return .passThrough(.emptyBody) }
             if Int64(length) < short { return .passThrough(.unexpectedNotice) }
         }
-        guard mustCompare, !isVersion(new, of: stored) else { return action }
+        guard mustCompare, !isVersion(new, of: stored, isWhole: length != nil) else { return action }
         return .passThrough(.unexpectedNotice)
     }
 
     private var isEndedPlaylist: Bool { record.role.map { $0.kind == .playlist && !$0.isLive } ?? false }
 
     /// Whether a body that begins with `new` may be another version of one that begins with `stored`.
-    private func isVersion(_ new: [UInt8], of stored: [UInt8]) -> Bool {
+    ///
+    /// If it `isWhole`, `new` is the whole body.
+    private func isVersion(_ new: [UInt8], of stored: [UInt8], isWhole: Bool) -> Bool {
         if isEndedPlaylist, let planner = generation.engine.configuration.streamPlanner {
-            return planner.beginsPlaylist(new) || !planner.beginsPlaylist(stored)
+            guard planner.beginsPlaylist(stored) else { return true }
+            return planner.beginsPlaylist(new) && !(isWhole && planner.namesNothing(new))
         }
         let kind = BodyBeginning(new)
         return kind == .binary || kind == BodyBeginning(stored)
@@ -56,8 +59,10 @@ struct Replacement: Sendable {
 
     /// Whether the user keeps the entry: pinned or downloaded, by itself or with a title.
     var isKept: Bool {
-        // If the index cannot be read, the other rules decide.
-        (try? generation.store.index.isKept(generation.key)) ?? false
+        get async {
+            // If the index cannot be read, the other rules decide.
+            (try? await generation.store.index.look { [generation] in try $0.isKept(generation.key) }) ?? false
+        }
     }
 
     /// Whether the new representation is less than half as long, or has no known length.

@@ -230,12 +230,14 @@ struct ResourceMachine<Generation: CurrentGeneration>: Sendable {
 
     // MARK: - What ends it
 
-    /// The origin has something else than `generation`: the next read asks it.
+    /// Drops `generation`, because the origin has a different representation.
     ///
-    /// Returns the generation if it was the current one; it has to be retired.
-    mutating func forget(_ generation: Generation) -> Generation? {
+    /// The next read asks the origin and not the index, which may be unable to remove the record. If it `hasFormer`,
+    /// the next read loads the kept generation that is recorded instead. Returns the generation if it was current, so
+    /// that the caller retires it.
+    mutating func forget(_ generation: Generation, hasFormer: Bool = false) -> Generation? {
         guard self.generation === generation else { return nil }
-        knowledge = .nothing
+        knowledge = hasFormer ? .notLoaded : .nothing
         return generation
     }
 

@@ -117,7 +117,13 @@ extension Engine {
         var left: [LeftFile] = []
         for (candidate, live) in taken {
             let generations = removal.generations.filter { $0.name == candidate.name && $0.id != live?.id }
-            removed.append((candidate, release(generations, and: live, of: candidate, in: store, left: &left)))
+            let outcome = await DiskQueue.shared.run { [self] in
+                var left: [LeftFile] = []
+                let usage = release(generations, and: live, of: candidate, in: store, left: &left)
+                return (usage, left)
+            }
+            removed.append((candidate, outcome.0))
+            left += outcome.1
         }
         return (removed, removal.entries, inUse, left)
     }

@@ -11,7 +11,7 @@ actor Evictor {
     private let quota: Quota
     private let clock: CacheClock
     /// The searches: an actor is reentrant, so that another one could start at each await.
-    private let searches = SerialQueue(on: DiskExecutor.shared)
+    private let searches = SerialQueue()
     /// When the playlists of titles were read last.
     private var learned: [CacheKey: Duration] = [:]
 
@@ -76,9 +76,10 @@ actor Evictor {
         // However many titles there are, each is read once for one page.
         var read: Set<CacheKey> = []
         while true {
-            let page = try index.candidates(
-                by: policy, limit: limit, offset: offset, before: date, onlyLive: onlyLive)
-            let titles = unlearned(among: page).subtracting(read)
+            let page = try await index.look { [policy] in
+                try $0.candidates(by: policy, limit: limit, offset: offset, before: date, onlyLive: onlyLive)
+            }
+            let titles = await unlearned(among: page).subtracting(read)
             guard titles.isEmpty else {
                 read.formUnion(titles)
                 for title in titles { await learn(title, by: hands) }
@@ -91,9 +92,10 @@ actor Evictor {
     }
 
     /// The titles of the candidates whose playlists were not read a short time ago.
-    private func unlearned(among candidates: [Index.Candidate]) -> Set<CacheKey> {
+    private func unlearned(among candidates: [Index.Candidate]) async -> Set<CacheKey> {
+        let keys = Set(candidates.compactMap(\.key))
         // Without the index nothing can be evicted anyway.
-        guard let titles = try? index.titles(withFiles: Set(candidates.compactMap(\.key))) else { return [] }
+        guard let titles = try? await index.look({ try $0.titles(withFiles: keys) }) else { return [] }
         let now = clock.elapsed()
         return Set(titles.filter { title in learned[title].map { now - $0 > Self.learnedTime } ?? true })
     }
@@ -109,7 +111,7 @@ actor Evictor {
         guard bytes <= quota.limit else { return false }
         await freshen()
         // If eviction cannot free enough, evict nothing. The index shrinks with the entries that are evicted.
-        guard quota.shortage(bytes, countsIndex: false) <= evictableBytes else { return false }
+        guard await quota.shortage(bytes, countsIndex: false) <= evictableBytes else { return false }
         // Evict live entries first, even those in use, so that an endless stream doesn't displace a film.
         for onlyLive in [true, false] {
             switch await evict(bytes, onlyLive: onlyLive, by: hands) {
@@ -170,7 +172,7 @@ actor Evictor {
         let most = quota.limit / Self.liveShare
         guard quota.usage.allocated > most else { return }
         await freshen()
-        var excess = ((try? index.liveBytes()) ?? 0) - most
+        var excess = ((try? await index.look { try $0.liveBytes() }) ?? 0) - most
         var inUse: [Index.Candidate] = []
         while excess > 0,
             let page = try? await candidates(limit: Self.page, offset: inUse.count, onlyLive: true, by: hands),
@@ -205,45 +207,48 @@ actor Evictor {
     }
 
     private func makeFit(_ tag: String, by hands: EvictionTarget) async {
-        guard let titles = try? index.titles(taggedAs: tag) else { return }
+        guard let titles = try? await index.look({ try $0.titles(taggedAs: tag) }) else { return }
         var inUse: [Index.Candidate] = []
         for (number, title) in titles.enumerated() {
-            guard excess(of: tag) > 0, !Task.isCancelled else { return }
-            if let key = try? index.key(ofTitle: title) { await hands.learn(key) }
+            guard await excess(of: tag) > 0, !Task.isCancelled else { return }
+            if let key = try? await index.look({ try $0.key(ofTitle: title) }) ?? nil { await hands.learn(key) }
             // Files that a title shares with one that was used later go with that one.
-            let files = (try? index.candidates(ofTitle: title, besides: titles[..<number])) ?? []
+            let files = (try? await index.look { try $0.candidates(ofTitle: title, besides: titles[..<number]) }) ?? []
             // Titles go as wholes; of the last one, which may be playing, only as much as must.
             // The playlists of that one last: without them the rest cannot be played.
             let inOrder = files.filter { !$0.isPlaylist } + files.filter(\.isPlaylist)
             let groups = title == titles.last ? inOrder.map { [$0] } : [files]
-            for group in groups where excess(of: tag) > 0 && !group.isEmpty {
+            for group in groups where !group.isEmpty {
+                guard await excess(of: tag) > 0 else { break }
                 let outcome = await hands.remove(group)
                 if outcome.isVain { return }
                 inUse += outcome.inUse
             }
         }
         for candidate in inUse {
-            let excess = excess(of: tag)
+            let excess = await excess(of: tag)
             guard excess > 0 else { break }
             await hands.shrink(candidate, excess)
         }
     }
 
     /// Bytes that the files of titles with a tag occupy beyond its limit.
-    private func excess(of tag: String) -> Int64 { (try? index.excess(ofTag: tag)) ?? 0 }
+    private func excess(of tag: String) async -> Int64 { (try? await index.look { try $0.excess(ofTag: tag) }) ?? 0 }
 
     // MARK: - The disk
 
     /// Bytes that are neither pinned nor downloads: the most that eviction can free.
     private var evictableBytes: Int64 {
-        max(0, quota.usage.allocated - ((try? index.retainedUsage())?.allocated ?? 0))
+        get async {
+            max(0, quota.usage.allocated - ((try? await index.look { try $0.retainedUsage() })?.allocated ?? 0))
+        }
     }
 
     /// Evicts about `bytes` regardless of the limit, because the disk is full; evicts nothing if `least` cannot be
     /// freed.
     func makeRoom(_ bytes: Int64, atLeast least: Int64, by hands: EvictionTarget) async {
         await freshen()
-        guard evictableBytes >= least else { return }
+        guard await evictableBytes >= least else { return }
         let target = quota.usage.allocated - bytes
         var inUse = 0
         while quota.usage.allocated > target,

@@ -88,7 +88,7 @@ final class TagKeeper: Sendable {
             for tag in tags { state.rooms[tag] = nil }
             state.pending.formUnion(tags)
             guard state.task == nil, !state.pending.isEmpty, let hold = state.hold else { return }
-            state.task = Task(executorPreference: DiskExecutor.shared) { [weak self] in
+            state.task = Task(priority: .userInitiated) { [weak self] in
                 while let tags = self?.next() { await hold(tags) }
             }
         }

@@ -58,7 +58,7 @@ actor Recorder {
     /// Sleeps until last uses have to be written.
     private let useFlush = Mutex<Task<Void, Never>?>(nil)
     /// The writes: across its awaits, an actor alone does not keep the order.
-    private let writes = SerialQueue(on: DiskExecutor.shared)
+    private let writes = SerialQueue()
 
     init(
         index: Index, reporter: Reporter, breaker: Breaker, clock: CacheClock, problem: RepriseError? = nil,
@@ -98,7 +98,7 @@ actor Recorder {
             return !pending.isUseScheduled
         }
         guard isFirst else { return }
-        let task = Task(executorPreference: DiskExecutor.shared) { [weak self, clock] in
+        let task = Task(priority: .userInitiated) { [weak self, clock] in
             do { try await clock.sleep(Self.useDelay) } catch { return }
             self?.pending.withLock { $0.isUseScheduled = false }
             await self?.flush()
@@ -166,7 +166,7 @@ actor Recorder {
     ) async throws(RepriseError) {
         guard problem == nil else { return }
         try await perform { [self] index async throws(RepriseError) in
-            guard await writeBatch(), let keys = try named() else { return }
+            guard await writeBatch(), let keys = try await DiskQueue.shared.run(named) else { return }
             try await index.giveUp(filesOf: key, except: keys)
         }
     }
@@ -188,7 +188,7 @@ actor Recorder {
     }
 
     private nonisolated func flush(after delay: Duration) {
-        Task(executorPreference: DiskExecutor.shared) { [weak self, clock] in
+        Task(priority: .userInitiated) { [weak self, clock] in
             if delay > .zero { do { try await clock.sleep(delay) } catch { return } }
             await self?.flush()
         }
@@ -219,8 +219,15 @@ actor Recorder {
 
     /// Removes all entries with these names; retained ones only if `force` is true.
     func remove(_ names: [String], force: Bool) async throws(RepriseError) -> Index.Removal {
-        defer { onWritten() }
-        return try await perform { index async throws(RepriseError) in try await index.remove(names, force: force) }
+        let result: Result<Index.Removal, RepriseError>
+        do throws(RepriseError) {
+            result = .success(
+                try await perform { index async throws(RepriseError) in try await index.remove(names, force: force) })
+        } catch {
+            result = .failure(error)
+        }
+        await DiskQueue.shared.run(onWritten)
+        return try result.get()
     }
 
     /// Removes the variants and the retention of `keys`; returns the keys of the variants.
@@ -254,7 +261,7 @@ actor Recorder {
     ) async throws(RepriseError) {
         try await perform { index async throws(RepriseError) in
             try await index.retain(retained, networkPolicy: networkPolicy, mayRetain: mayRetain)
-            try done(index)
+            try await DiskQueue.shared.run { () throws(RepriseError) in try done(index) }
         }
     }
 
@@ -264,8 +271,10 @@ actor Recorder {
     }
 
     /// Records the name and the tag of a title.
-    func name(_ title: TitleReference, name: String?, tag: String?) async throws(RepriseError) {
-        try await perform { index async throws(RepriseError) in try await index.name(title, name: name, tag: tag) }
+    func change(
+        _ title: TitleReference, _ change: @escaping @Sendable (inout RecordCodec.TitleFields) -> Void
+    ) async throws(RepriseError) {
+        try await perform { index async throws(RepriseError) in try await index.change(title, change) }
     }
 
     /// Removes the records of titles; returns the keys of those of their files that belong to no other title.
@@ -282,7 +291,7 @@ actor Recorder {
             noteRemoval(ofTitles: keys)
             // Generations adopted from here on see that the title was removed.
             let live = live()
-            let known = try index.recorded(live)
+            let known = try await index.look { try $0.recorded(live) }
             return try await index.removeTitles(keys, knowing: named) + live.filter { !known.contains($0) }
         }
     }
@@ -338,11 +347,11 @@ actor Recorder {
         do {
             let grown = try await index.write(batch) { [reached] in reached?(.recording) }
             reached?(.recorded)
-            onWritten()
+            await DiskQueue.shared.run(onWritten)
             onGrowth(grown)
             hasFailed.withLock { $0 = false }
             _ = breaker.noteIndex(nil)
-            for part in batch.generations { taken.generations[part.record.id]?.markRecorded() }
+            for part in batch.generations { await taken.generations[part.record.id]?.markRecorded() }
             return true
         } catch {
             reporter.putBack(counted)

@@ -11,7 +11,7 @@ extension Store {
     ///
     /// Works through the 256 folders one by one, so that memory does not grow with the number of entries. `isLive` says
     /// which keys are in memory; their resources take care of themselves.
-    func reconcile(isLive: (String) -> Bool) async {
+    func reconcile(isLive: @escaping @Sendable (String) -> Bool) async {
         // First: what is evicted, and what finds room, goes by the sums.
         if isUnclean { await correctUsage() }
         for high in Self.digits {
@@ -35,14 +35,26 @@ extension Store {
     ///
     /// If it cannot be read or written, the next opening or a verification does it.
     private func correctUsage() async {
-        guard (try? index.isUsageRight()) == false, let (before, after) = try? await index.recount() else { return }
+        guard (try? await index.look { try $0.isUsageRight() }) == false,
+            let (before, after) = try? await index.recount()
+        else { return }
         quota.correct(from: before, to: after)
     }
 
-    private func reconcile(folder: String, isLive: (String) -> Bool) async throws(SystemError) {
+    private func reconcile(
+        folder: String, isLive: @escaping @Sendable (String) -> Bool
+    ) async throws(SystemError) {
+        let lost = try await DiskQueue.shared.run { [self] () throws(SystemError) in
+            try compare(folder: folder, isLive: isLive)
+        }
+        for id in lost { if let usage = try? await recorder.remove(generation: id) { quota.release(usage) } }
+    }
+
+    /// Removes the files of a folder that have no record; returns the generations without a file.
+    private func compare(folder: String, isLive: (String) -> Bool) throws(SystemError) -> [Int64] {
         let path = "\(directory)/media/\(folder)"
         // In this order: files made in between are in `made`, and records written in between have a file.
-        guard let living = try? index.generations(prefix: folder) else { return }
+        guard let living = try? index.generations(prefix: folder) else { return [] }
         let names = try names(in: path)
         let made = madeNow
         var found: Set<Int64> = []
@@ -56,14 +68,15 @@ extension Store {
         if isUnclean {
             for (id, entry) in living where found.contains(id) && !isLive(entry.name) { chargeExcess(of: entry) }
         }
-        for (id, entry) in living where !found.contains(id) && !isLive(entry.name) {
+        let gone = living.filter { !found.contains($0.key) && !isLive($0.value.name) }.map(\.key)
+        for id in gone {
             // Before its record goes, so that a verification under way finds the one or the other, and its titles.
             if let key = try? index.key(ofGeneration: id) {
                 let titles = try? index.titles(withFiles: [key])
                 lost.withLock { $0[key] = titles ?? [] }
             }
-            if let usage = try? await recorder.remove(generation: id) { quota.release(usage) }
         }
+        return gone
     }
 
     /// Removes a file without a record; one that cannot be removed counts.
@@ -98,9 +111,11 @@ extension Store {
             return try await recorder.remove(names, force: force)
         } catch {
             guard error.isLackOfRoom else { throw error }
-            let kept = force ? [] : try index.held(names)
-            for name in names where !kept.contains(name) {
-                for (id, _) in try index.generations(prefix: name) { removeFile(name: name, generation: id) }
+            try await DiskQueue.shared.run { [self] () throws(RepriseError) in
+                let kept = force ? [] : try index.held(names)
+                for name in names where !kept.contains(name) {
+                    for (id, _) in try index.generations(prefix: name) { removeFile(name: name, generation: id) }
+                }
             }
             return try await recorder.remove(names, force: force)
         }

@@ -239,13 +239,22 @@ final class Store: Sendable {
         defer { lock?.release() }
         isClosed.withLock { $0 = true }
         guard await recorder.close() else { return }
-        guard problem == nil else { return try index.close() }
+        guard problem == nil else {
+            return try await DiskQueue.shared.run { [index] () throws(RepriseError) in try index.close() }
+        }
         reach(.closing)
-        // If bytes left by a crash are not accounted for yet, the next opening looks for them again.
-        if !isUnclean || isSettled { try await index.endSession() }
-        try await index.checkpoint()
-        try index.close()
-        IndexReserve(directory, fileSystem: fileSystem).make()
+        var failure: RepriseError?
+        do throws(RepriseError) {
+            // If bytes left by a crash are not accounted for yet, the next opening looks for them again.
+            if !isUnclean || isSettled { try await index.endSession() }
+        } catch {
+            failure = error
+        }
+        try await DiskQueue.shared.run { [self, failure] () throws(RepriseError) in
+            try index.close()
+            if let failure { throw failure }
+            IndexReserve(directory, fileSystem: fileSystem).make()
+        }
     }
 
     /// The generations made since the opening; new ones are no longer noted.

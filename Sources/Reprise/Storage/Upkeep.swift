@@ -13,40 +13,44 @@ final class Upkeep: Sendable {
     init(engine: Engine) { self.engine = engine }
 
     func start(_ store: Store) {
-        let reconciliation = Task(executorPreference: DiskExecutor.shared) { [weak engine, clock = engine?.clock] in
-            let deadline = Task(executorPreference: DiskExecutor.shared) {
-                guard store.isUnclean, (try? await clock?.sleep(Self.longestCount)) != nil else { return }
-                store.usageKnown.fulfill()
-            }
-            await store.reconcile(isLive: Self.isLive(engine))
-            deadline.cancel()
-            store.usageKnown.fulfill()
-        }
-        let aging = Task(executorPreference: DiskExecutor.shared) { [weak engine] in
-            while !Task.isCancelled, let pause = await Self.removeAged(engine, in: store) {
-                do { try await pause(Self.interval) } catch { return }
-            }
-        }
-        tasks.withLock { $0 = [reconciliation, aging] }
         store.tagKeeper.start { [weak engine] tags in
             guard let engine else { return }
             await store.evictor.prepare()
             for tag in tags.sorted() {
                 store.tagKeeper.lookBegins(tag: tag)
-                guard var excess = try? store.index.excess(ofTag: tag) else {
+                guard var excess = try? await store.index.look({ try $0.excess(ofTag: tag) }) else {
                     store.tagKeeper.lookFailed(tag: tag)
                     continue
                 }
                 if excess > 0 {
                     await store.evictor.hold(tag, by: engine.hands(store, because: .room))
-                    excess = (try? store.index.excess(ofTag: tag)) ?? excess
+                    excess = (try? await store.index.look { try $0.excess(ofTag: tag) }) ?? excess
                 }
-                let isOverfull = excess > 0 && (try? store.index.keepsTooMuch(taggedAs: tag)) ?? false
+                var isOverfull = false
+                if excess > 0 {
+                    isOverfull =
+                        (try? await store.index.look { try $0.keepsTooMuch(taggedAs: tag) }) ?? false
+                }
                 store.tagKeeper.lookEnds(tag: tag, excess: excess, isOverfull: isOverfull)
             }
         }
-        // What an earlier process stored last was not looked at, and pins may have expired.
-        store.tagKeeper.note((try? store.index.limitedTags()) ?? [])
+        let reconciliation = Task(priority: .userInitiated) { [weak engine, clock = engine?.clock] in
+            let deadline = Task(priority: .userInitiated) {
+                guard store.isUnclean, (try? await clock?.sleep(Self.longestCount)) != nil else { return }
+                store.usageKnown.fulfill()
+            }
+            // An earlier process may have ended before it checked the limits, and pins may have expired.
+            store.tagKeeper.note((try? await store.index.look { try $0.limitedTags() }) ?? [])
+            await store.reconcile(isLive: Self.isLive(engine))
+            deadline.cancel()
+            store.usageKnown.fulfill()
+        }
+        let aging = Task(priority: .userInitiated) { [weak engine] in
+            while !Task.isCancelled, let pause = await Self.removeAged(engine, in: store) {
+                do { try await pause(Self.interval) } catch { return }
+            }
+        }
+        tasks.withLock { $0 = [reconciliation, aging] }
     }
 
     /// Returns when the cleanup after a crash is done.

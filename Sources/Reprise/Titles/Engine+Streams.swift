@@ -1,3 +1,5 @@
+import Primitives
+
 /// The streams among the titles, in a cache that reads playlists; others know files only.
 extension Engine {
     /// The stream that begins with `key`; `nil` if none is known, and in a cache that reads no playlists.
@@ -6,7 +8,7 @@ extension Engine {
     func stream(of key: CacheKey) async throws -> Title? {
         guard let store, configuration.streamPlanner != nil else { return nil }
         await store.recorder.flush()
-        let title = try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.title(of: key) }
+        let title = try await store.index.look { try $0.title(of: key) }
         return title?.isStream == true ? title : nil
     }
 
@@ -16,7 +18,7 @@ extension Engine {
     func isComplete(_ stream: Title) async throws -> Bool {
         guard let store, let planner = configuration.streamPlanner else { return false }
         let inspector = CacheInspector(store.index, directory: store.directory)
-        return try await withTaskExecutorPreference(DiskExecutor.shared) {
+        return try await DiskQueue.shared.run { [self] in
             try planner.isComplete(stream, in: inspector, policy: configuration.keyPolicy)
         }
     }
@@ -29,10 +31,10 @@ extension MediaCache {
     /// `storageUnavailable`.
     package func storedStreams(_ titles: [TitlePage.Item]) async throws -> [CacheKey: StoredStream] {
         guard let planner = engine.configuration.streamPlanner, let inspector = await inspector() else { return [:] }
-        return try await withTaskExecutorPreference(DiskExecutor.shared) {
+        return try await DiskQueue.shared.runCancelable { [self] in
             var streams: [CacheKey: StoredStream] = [:]
             for item in titles {
-                try Task.checkCancellation()
+                try Cancellation.check()
                 let title = item.title
                 let mayBegin = item.information.map { planner.mayBePlaylist($0, at: title.url) } ?? false
                 guard title.isStream || mayBegin else { continue }

@@ -31,7 +31,7 @@ extension MediaCache {
     /// Waits for the disk. Throws ``RepriseError`` with code `storageUnavailable`.
     public func limit(forTag tag: String) async throws -> Int64? {
         guard let store = engine.store else { return nil }
-        return try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.limit(ofTag: tag) }
+        return try await store.index.look { try $0.limit(ofTag: tag) }
     }
 
     /// The tags of titles, and those that have a limit, in alphabetical order.
@@ -40,7 +40,7 @@ extension MediaCache {
     public func tags() async throws -> [TitleTag] {
         guard let store = engine.store else { return [] }
         await store.recorder.flush()
-        return try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.tags() }
+        return try await store.index.look { try $0.tags() }
     }
 
     /// Returns when everything is recorded, and tags of which more was stored fit their limits again.

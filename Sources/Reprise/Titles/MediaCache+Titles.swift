@@ -8,7 +8,7 @@ extension MediaCache {
     public func titles() async throws -> [Title] {
         guard let store = engine.store else { return [] }
         await store.recorder.flush()
-        return try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.titles() }
+        return try await store.index.look { try $0.titles() }
     }
 
     /// Reads what this cache has stored; `nil` without a store.
@@ -32,9 +32,20 @@ extension MediaCache {
         for text in [name, tag].compactMap({ $0 }) { try Self.check(text) }
         let store = try writableStore()
         await store.evictor.prepare()
-        try await store.recorder.name(
-            TitleReference(key: resource.key, url: resource.url), name: name, tag: tag)
+        try await store.recorder.change(TitleReference(key: resource.key, url: resource.url)) { title in
+            (title.name, title.tag) = (name, tag)
+        }
+        downloads.setName(name, of: resource.key)
         if let tag { await settleTags([store.index.name(ofTag: tag)]) }
+    }
+
+    /// Names the title that begins with `resource`, and keeps its tag.
+    func setName(_ name: String, ofTitle resource: MediaResource) async throws {
+        try Self.check(name)
+        try await writableStore().recorder.change(TitleReference(key: resource.key, url: resource.url)) { title in
+            title.name = name
+        }
+        downloads.setName(name, of: resource.key)
     }
 
     /// Throws `invalidArgument` for what can be neither a name nor a tag.
@@ -117,7 +128,7 @@ extension MediaCache {
         guard !tails.isEmpty else { return 0 }
         let keys = tails.compactMap(\.key)
         func allocated() async throws -> Int64 {
-            try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.allocatedBytes(of: keys) }
+            try await store.index.look { try $0.allocatedBytes(of: keys) }
         }
         let before = try await allocated()
         _ = await engine.hands(store, because: .prune).remove(tails)
@@ -140,7 +151,7 @@ extension MediaCache {
             forecast.urls.append(title.url)
             if !tails.isEmpty { forecast.trimmed.insert(title.url) }
             forecast.entries += files.count
-            let freed = try await withTaskExecutorPreference(DiskExecutor.shared) {
+            let freed = try await DiskQueue.shared.run {
                 try store.index.allocatedBytes(of: files) + tails.reduce(0) { $0 + $1.allocated }
             }
             forecast.freedBytes += freed
@@ -180,7 +191,7 @@ extension MediaCache {
         try await engine.learnFiles(aroundTitles: [key])
         // What is on its way to the disk goes, too; of what the index knows, it decides.
         let live = engine.liveFiles(of: [key], in: store)
-        let files = try await withTaskExecutorPreference(DiskExecutor.shared) {
+        let files = try await DiskQueue.shared.run { [self] in
             let unrecorded = Set(live).subtracting(try store.index.recorded(live))
             return try unrecorded.union(store.index.ownFiles(of: key)).subtracting(former).filter { file in
                 try !engine.isBeingRead(file) && store.index.retention(of: file) == .cached
@@ -197,7 +208,7 @@ extension MediaCache {
     ) async throws -> (whole: [CacheKey], tails: [Index.Candidate]) {
         let named = try await engine.namedFiles(aroundTitles: [title.key]).filter { $0.key.key != title.key }
         let others = named.values.reduce(into: Set()) { $0.formUnion($1) }
-        return try await withTaskExecutorPreference(DiskExecutor.shared) {
+        return try await DiskQueue.shared.run {
             let files = try store.index.ownFiles(of: title.key).filter { !others.contains($0) }
             let held = try store.index.held(files.map { store.index.name(of: $0) })
             let tails = try store.index.candidates(ofTitle: title.key).filter { candidate in

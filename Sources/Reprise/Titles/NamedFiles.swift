@@ -43,7 +43,7 @@ extension Engine {
     func namedFiles(of first: TitleReference, keyPolicy: CacheKeyPolicy) async throws -> Set<CacheKey>? {
         guard let store, let files = reader(of: first, keyPolicy: keyPolicy) else { return nil }
         await store.recorder.flush()
-        return try await withTaskExecutorPreference(DiskExecutor.shared) { try files.keys() }
+        return try await DiskQueue.shared.run { try files.keys() }
     }
 
     /// Gives up the files of `first` that its stored playlists do not name; none if not all of these are known.

@@ -67,8 +67,8 @@ extension MediaCache {
         await store.recorder.flush()
         if search != nil { try await store.titleSearches.take() }
         defer { if search != nil { store.titleSearches.leave() } }
-        let executor = search == nil ? DiskExecutor.shared : DiskExecutor.searches
-        let page = try await withTaskExecutorPreference(executor) {
+        let queue = search == nil ? DiskQueue.shared : DiskQueue.searches
+        let page = try await queue.runCancelable {
             try store.index.titlePage(after: place, limit: min(max(1, limit), TitlePage.largest), matching: search)
         }
         try Task.checkCancellation()
@@ -81,7 +81,7 @@ extension MediaCache {
     package func reference(id: String) async throws -> TitleReference? {
         guard let store = engine.store, Index.isName(id) else { return nil }
         await store.recorder.flush()
-        return try await withTaskExecutorPreference(DiskExecutor.shared) { try store.index.reference(named: id) }
+        return try await store.index.look { try $0.reference(named: id) }
     }
 
     /// The ``TitlePage/Item/id`` of `key`.

@@ -1,4 +1,5 @@
 import Foundation
+import Primitives
 
 /// What a client shows in `Authorization` (RFC 9110 §11.6.2); neither is checked.
 enum Credentials: Equatable {
@@ -15,7 +16,7 @@ enum Credentials: Equatable {
         switch words[0].lowercased() {
         case "bearer": self = .bearer(String(rest))
         case "basic":
-            guard let bytes = Data(base64Encoded: String(rest)), let text = String(validating: bytes, as: UTF8.self),
+            guard let bytes = Data(base64Encoded: String(rest)), let text = String(utf8: bytes),
                 let colon = text.firstIndex(of: ":")
             else { return nil }
             self = .basic(user: String(text[..<colon]), password: String(text[text.index(after: colon)...]))

@@ -43,6 +43,7 @@ struct AnswerContext: Sendable {
                 return try await answerOnce(by: nil)
             }
         } catch let error as RepriseError {
+            service.configuration.items?.note(error)
             return await ErrorAnswer(context: self, error: error).send()
         } catch {
             return false
@@ -180,15 +181,18 @@ struct AnswerContext: Sendable {
             guard let value = CookieScope.remaining(value, after: age) else { continue }
             fields.append(HTTPField(name: .setCookie, value: value))
         }
-        return cookies(fields)
+        return cookies(fields, from: playlist.finalURL)
     }
 
-    /// The origin's cookies, scoped for this client's jar.
-    func cookies(_ fields: HTTPFields) -> [HTTPField] {
+    /// The cookies of a response, scoped for this client's jar.
+    ///
+    /// `final` is the URL after redirects, or `nil` for the requested URL.
+    func cookies(_ fields: HTTPFields, from final: ResourceURL?) -> [HTTPField] {
         if head.audience == .edge { return Array(fields[fields: .setCookie]) }
-        guard head.audience == .player, !head.isFromDevice, fields[.setCookie] != nil,
-            let scope = CookieScope(target: head.target, url: resource.url)
-        else { return [] }
+        guard head.audience == .player, !head.isFromDevice, fields[.setCookie] != nil else { return [] }
+        let url = final ?? resource.url
+        let target = url == resource.url ? head.target : ProxyLinks.path("\(url)", prefix: head.pathPrefix)
+        guard let scope = CookieScope(target: target, url: url) else { return [] }
         return fields[values: .setCookie].compactMap { scope.scoped($0) }
             .map { HTTPField(name: .setCookie, value: $0) }
     }

@@ -96,7 +96,7 @@ struct EditedAnswer {
                 let bytes = isOver ? nil : Array(taken.prefix(Self.pieceSize))
                 taken = taken.dropFirst(Self.pieceSize)
                 let text: [UInt8]
-                (pieces, text) = await withTaskExecutorPreference(DiskExecutor.largePlaylists) { [pieces] in
+                (pieces, text) = await DiskQueue.largePlaylists.run { [pieces] in
                     var pieces = pieces
                     let text = bytes.map { pieces.edit($0) } ?? pieces.finish()
                     return (pieces, text)
@@ -123,7 +123,8 @@ struct EditedAnswer {
     private func cookies(of read: MediaRead, outcome: CacheOutcome) -> [HTTPField] {
         context.takeCookies(of: read.information)
         return outcome.isOwnAnswer
-            ? context.cookies(read.information.fields) : context.storedCookies(read.information)
+            ? context.cookies(read.information.fields, from: read.information.finalURL)
+            : context.storedCookies(read.information)
     }
 
     private func unread(_ read: MediaRead, outcome: CacheOutcome) -> GatheredBody {

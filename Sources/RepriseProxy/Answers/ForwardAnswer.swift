@@ -16,7 +16,7 @@ struct ForwardAnswer {
         defer { response.body.cancel() }
         let passed = context.passed(
             response.head, status: CacheStatus(.forwarded(.method, status: response.head.status.code)),
-            cookies: context.cookies(response.head.headerFields), from: response.url)
+            cookies: context.cookies(response.head.headerFields, from: response.url), from: response.url)
         do {
             try await context.writer.stream(head: passed.head, isChunked: passed.framing.isChunked) {
                 guard passed.mayHaveBody else { return nil }

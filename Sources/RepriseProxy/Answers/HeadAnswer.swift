@@ -54,7 +54,7 @@ struct HeadAnswer {
         let reason = context.stored == nil ? CacheStatus.ForwardReason.uriMiss : .stale
         let passed = context.passed(
             response, status: CacheStatus(.forwarded(reason, status: response.status.code)),
-            cookies: context.cookies(response.headerFields))
+            cookies: context.cookies(response.headerFields, from: nil))
         try await context.writer.write(passed.head)
         return passed.framing.keepsAlive
     }

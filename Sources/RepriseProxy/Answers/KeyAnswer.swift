@@ -25,7 +25,7 @@ struct KeyAnswer {
         let response = try await context.resource.bypass(fields: fields)
         defer { response.body.cancel() }
         let status = CacheStatus(.forwarded(.bypass, status: response.head.status.code))
-        let cookies = context.cookies(response.head.headerFields)
+        let cookies = context.cookies(response.head.headerFields, from: response.url)
         // One byte more than the longest key tells that it is none.
         let most = (StreamContent.keyLengths.max() ?? 0) + 1
         var beginning: [UInt8] = []

@@ -116,7 +116,7 @@ struct LiveEdgeAnswer {
     private func editor(of head: SharedExchange.Head) -> (any BodyEditor)? {
         guard rules.subject == .playlist else { return nil }
         let information = information(head)
-        if information.isCoded { context.filter.noteCoded(information, at: context.resource.url) }
+        if information.contentCoding != nil { context.filter.noteCoded(information, at: context.resource.url) }
         return context.filter.editorOfText(information, at: context.resource.url)
     }
 
@@ -129,7 +129,7 @@ struct LiveEdgeAnswer {
         guard let text else { return try await pass(head, pieces: pieces, reader: reader, status: status, part: part) }
         let edited = EditedText(text, inPlaceOf: information)
         context.takeCookies(of: information)
-        let cookies = part == .leads ? context.cookies(information.fields) : []
+        let cookies = part == .leads ? context.cookies(information.fields, from: head.url) : []
         return try await MemoryAnswer(
             context: context, text: text, information: edited.information, status: status, cookies: cookies
         ).send()
@@ -169,7 +169,7 @@ struct LiveEdgeAnswer {
         let now = HTTPDate(secondsSince1970: Int64(context.service.wallClock()))
         let age = rules.freshness(of: head).currentAge(now: now)
         if part == .kept || response.headerFields[.age] != nil { response.headerFields[.age] = "\(age)" }
-        let cookies = part == .leads ? context.cookies(response.headerFields) : []
+        let cookies = part == .leads ? context.cookies(response.headerFields, from: head.url) : []
         let passed = PassedResponse(
             response, to: context.head, status: status, cookies: cookies, from: head.url,
             receivedAt: Int64(head.responseTime))

@@ -51,7 +51,7 @@ struct MediaAnswer {
     /// The answer with a text in place of the body; `nil` if the body is sent as it is.
     private func edited(_ information: ContentInformation) -> EditedAnswer? {
         guard let editor = filter.editorOfText(information, at: context.resource.url) else {
-            if information.isCoded { filter.noteCoded(information, at: context.resource.url) }
+            if information.contentCoding != nil { filter.noteCoded(information, at: context.resource.url) }
             return nil
         }
         return EditedAnswer(context: context, editor: editor)
@@ -106,8 +106,11 @@ struct MediaAnswer {
             return try await stream(read, isPartial: isPartial)
         }
         // Content-Range is impossible while the length is unknown, and players fail on `a-b/*`: send the whole.
-        let isWhole = read.start == 0 && read.end == nil
-        return try await stream(isWhole ? read : try await context.read(nil), isPartial: false)
+        if read.start == 0, read.end == nil { return try await stream(read, isPartial: false) }
+        let whole = try await context.read(nil)
+        // Not earlier: without a reader, the fetch is canceled, and nothing can continue it.
+        read.cancel()
+        return try await stream(whole, isPartial: false)
     }
 
     private func stream(_ read: MediaRead, isPartial: Bool) async throws -> Bool {
@@ -149,7 +152,8 @@ struct MediaAnswer {
     ) -> (head: ByteBuffer, framing: Framing, hasBody: Bool) {
         if let passed = read.passedThrough {
             let response = context.passed(
-                passed, status: outcome.status, cookies: context.cookies(passed.headerFields),
+                passed, status: outcome.status,
+                cookies: context.cookies(passed.headerFields, from: read.information.finalURL),
                 from: read.information.finalURL)
             if !response.mayHaveBody { read.cancel() }
             return (response.head, response.framing, response.mayHaveBody)
@@ -160,7 +164,8 @@ struct MediaAnswer {
             } else {
                 .whole(length: read.count)
             }
-        let cookies = outcome.isOwnAnswer ? context.cookies(read.information.fields) : []
+        let cookies =
+            outcome.isOwnAnswer ? context.cookies(read.information.fields, from: read.information.finalURL) : []
         let response = context.response(content, of: read.information, status: outcome.status, cookies: cookies)
         return (response.head(), response.framing, true)
     }

@@ -161,10 +161,7 @@ struct ControlAnswer: Sendable {
     /// Sends the metrics, in the format that the client likes best.
     private func sendMetrics() async throws -> Bool {
         let format = MetricsFormat(accept: head.value("accept"))
-        // Off the cooperative pool, because the system lists the descriptors of the process.
-        let figures = try await withTaskExecutorPreference(DiskExecutor.shared) { [service] in
-            try await MetricFigures(of: service)
-        }
+        let figures = try await MetricFigures(of: service)
         let text = MetricsText.text(figures.families, as: format)
         return try await send(
             Array(text.utf8), after: beginning(200, type: format.mediaType, fields: [("Vary", "Accept")]))

@@ -1,3 +1,4 @@
+import Primitives
 import Reprise
 
 /// The part of a request target behind `/-/`: a path and the parameters of its query.
@@ -94,7 +95,7 @@ struct ControlTarget: Equatable, Sendable {
             default: bytes.append(byte)
             }
         }
-        return String(validating: bytes, as: UTF8.self)
+        return String(utf8: bytes)
     }
 
     private static func isHexadecimal(_ byte: UInt8) -> Bool {

@@ -29,18 +29,37 @@ struct IPv4SocketAddress {
     /// The port that a socket is bound to; `nil` if it is not a socket.
     static func port(of descriptor: CInt) -> Int? { port { getsockname(descriptor, $0, $1) } }
 
+    /// The address that a socket is bound to; `nil` if it is not a socket.
+    static func host(of descriptor: CInt) -> IPv4Address? {
+        address { getsockname(descriptor, $0, $1) }.map { IPv4Address(bits: UInt32(bigEndian: $0.sin_addr.s_addr)) }
+    }
+
     /// The port that a socket is connected to; `nil` if it is to none.
     static func peerPort(of descriptor: CInt) -> Int? { port { getpeername(descriptor, $0, $1) } }
 
     private static func port(
         _ function: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt
     ) -> Int? {
+        address(function).map { Int(UInt16(bigEndian: $0.sin_port)) }
+    }
+
+    private static func address(
+        _ function: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt
+    ) -> sockaddr_in? {
         var address = sockaddr_in()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let result = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { function($0, &size) }
         }
-        return result == 0 ? Int(UInt16(bigEndian: address.sin_port)) : nil
+        return result == 0 ? address : nil
+    }
+
+    static var datagram: CInt {
+        #if canImport(Darwin)
+            SOCK_DGRAM
+        #else
+            CInt(SOCK_DGRAM.rawValue)
+        #endif
     }
 
     static var stream: CInt {

@@ -17,7 +17,9 @@ package import Reprise
 /// know. The listener is opened at once, so that a player may connect as soon as it has an address, and again on the
 /// same port whenever the system has closed it.
 package final class InAppProxy: Sendable {
-    private let service: ProxyService
+    /// `nil` if the proxy was stopped before its cache was open.
+    private let service: Promise<ProxyService?>
+    private let configuration: ProxyConfiguration
     private let group: MultiThreadedEventLoopGroup
     private let listener: Listener
     private let rules: ItemRules
@@ -47,15 +49,26 @@ package final class InAppProxy: Sendable {
     /// Starts serving `cache` to items with these rules.
     ///
     /// Throws ``RepriseError`` with code `invalidArgument` when no port can be opened.
-    package init(
+    package convenience init(
         _ cache: MediaCache, rules: ItemRules, reach: Reach = .process,
+        configure: (inout ProxyConfiguration) -> Void = { _ in }
+    ) throws(RepriseError) {
+        try self.init(clock: cache.clock, rules: rules, reach: reach, configure: configure)
+        open(cache)
+    }
+
+    /// Starts listening for items with these rules; clients wait until ``open(_:)`` is called.
+    ///
+    /// Throws ``RepriseError`` with code `invalidArgument` when no port can be opened.
+    package init(
+        clock: CacheClock = .system, rules: ItemRules, reach: Reach = .process,
         configure: (inout ProxyConfiguration) -> Void = { _ in }
     ) throws(RepriseError) {
         let token = Self.token()
         var configuration = ProxyConfiguration()
         // An app's console is not the place for each request.
         configuration.logger.logLevel = .warning
-        configuration.clock = cache.clock
+        configuration.clock = clock
         configure(&configuration)
         configuration.token = token
         configuration.items = rules
@@ -66,27 +79,39 @@ package final class InAppProxy: Sendable {
             configuration.cast = scope
             places = PeerPlaces(limit: Self.maximumConnectionsOfDevice)
         }
-        let service = try ProxyService(cache: cache, configuration: configuration)
+        let service = Promise<ProxyService?>()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do {
-            listener = try Listener(at: reach.address, clock: cache.clock) { [places] client, peer, listener in
+            listener = try Listener(at: reach.address, clock: clock) { [places] client, peer, listener in
                 guard places?.take(peer) ?? true else {
                     close(client)
                     return
                 }
-                Self.adopt(client, service: service, group: group) {
+                let onEnd = { @Sendable in
                     places?.release(peer)
                     listener.checkSoon()
                 }
+                service.whenFulfilled { Self.adopt(client, service: $0, group: group, onEnd: onEnd) }
             }
         } catch {
             group.shutdownGracefully { _ in }
             throw error
         }
         self.service = service
+        self.configuration = configuration
         self.group = group
         self.rules = rules
         prefix = "http://\(reach.address):\(listener.port)/\(token)"
+    }
+
+    /// Serves `cache`.
+    ///
+    /// Closes all connections if the configuration is invalid; ``error`` then says why.
+    package func open(_ cache: MediaCache) {
+        do { service.fulfill(try ProxyService(cache: cache, configuration: configuration)) } catch {
+            rules.note(error)
+            service.fulfill(nil)
+        }
     }
 
     /// 160 bits, as letters and digits that need no encoding in a path.
@@ -99,8 +124,13 @@ package final class InAppProxy: Sendable {
     /// Has the loop answer a client; `onEnd` is called when the connection has ended, because a suspended app loses its
     /// connections together with its listener.
     private static func adopt(
-        _ client: CInt, service: ProxyService, group: MultiThreadedEventLoopGroup, onEnd: @escaping @Sendable () -> Void
+        _ client: CInt, service: ProxyService?, group: MultiThreadedEventLoopGroup,
+        onEnd: @escaping @Sendable () -> Void
     ) {
+        guard let service else {
+            close(client)
+            return onEnd()
+        }
         let bootstrap = ClientBootstrap(group: group).channelInitializer { channel in
             channel.eventLoop.makeCompletedFuture { try service.serve(channel) }
         }
@@ -118,6 +148,9 @@ package final class InAppProxy: Sendable {
         rules.note(url, key: key)
         return prefix + ProxyLinks.path(url.description, prefix: "")
     }
+
+    /// The error of the last failed request; `nil` if no request has failed.
+    package var error: RepriseError? { rules.error }
 
     /// Which networks requests may use now.
     package var networkPolicy: NetworkPolicy { rules.networkPolicy }
@@ -139,17 +172,22 @@ package final class InAppProxy: Sendable {
     package var descriptor: CInt { listener.descriptor }
     /// How often the listener was opened.
     package var openings: Int { listener.openings }
+    /// Whether clients wait for the cache to be opened.
+    package var hasWaitingClients: Bool { service.isAwaited }
     /// Number of open connections.
-    package var connections: Int { service.connections }
+    package var connections: Int { opened?.connections ?? 0 }
     /// Number of answers in progress, not counting hits from memory.
-    package var answersUnderWay: Int { service.answersUnderWay }
+    package var answersUnderWay: Int { opened?.answersUnderWay ?? 0 }
+
+    private var opened: ProxyService? { service.current ?? nil }
 
     /// Stops listening, breaks off answers in progress, and returns when everything is closed.
     package func stop() async { await stopping.perform(shutDown) }
 
     @Sendable private func shutDown() async {
         await listener.stop()
-        await service.end()
+        service.fulfill(nil)
+        await service.value?.end()
         try? await group.shutdownGracefully()
     }
 }

@@ -12,6 +12,7 @@ package final class ItemRules: Sendable {
         /// Hosts that the app named itself, with ports.
         var hosts: Set<String> = []
         var keys: [ResourceURL: CacheKey] = [:]
+        var error: RepriseError?
     }
 
     private let known: Mutex<Known>
@@ -36,6 +37,12 @@ package final class ItemRules: Sendable {
             known.keys[url] = key
         }
     }
+
+    /// The error of the last failed request; `nil` if no request has failed.
+    package var error: RepriseError? { known.withLock { $0.error } }
+
+    /// Notes that a request failed.
+    func note(_ error: RepriseError) { known.withLock { $0.error = error } }
 
     /// Which networks requests may use now.
     package var networkPolicy: NetworkPolicy { followed?() ?? known.withLock { $0.networkPolicy } }

@@ -72,7 +72,7 @@ final class Listener: Sendable {
     /// The listener's descriptor, for tests that close it.
     var descriptor: CInt { state.withLock { $0.descriptor } }
 
-    /// How often it was opened.
+    /// Number of times that it was opened or its socket was mended.
     var openings: Int { state.withLock { $0.openings } }
 
     /// Whether the listener is open, having opened it again if the system had closed it.
@@ -175,13 +175,22 @@ private final class ListenerThread {
     private func perform(_ action: ListenerMachine.Action) -> ListenerMachine.Event {
         switch action {
         case .open: open()
-        case .examine: socket.isListening ? probeIfAllowed() : .broken
+        case .examine: mend() || socket.isListening ? probeIfAllowed() : .broken
         case .wait(let milliseconds, let accepting): wait(milliseconds, accepting: accepting)
         case .end: .endWanted
         }
     }
 
+    /// Replaces a descriptor that the system has closed; false if none or both are closed.
+    private func mend() -> Bool {
+        guard let mended = socket.mended() else { return false }
+        socket = mended
+        owner.opened(mended)
+        return true
+    }
+
     private func open() -> ListenerMachine.Event {
+        if mend() { return .opened }
         endProbe()
         socket.closeIfOwn()
         guard let opened = try? ListeningSocket(at: owner.host, port: owner.port) else { return .openingFailed }
@@ -220,7 +229,7 @@ private final class ListenerThread {
 
     private func wait(_ milliseconds: Int, accepting: Bool) -> ListenerMachine.Event {
         // The file that has got the number of a closed descriptor may never wake this thread.
-        if accepting, !socket.isListening { return accept() }
+        if accepting, !socket.isListening { return .broken }
         let wait = ListenerWait(
             wake: wake, listeners: accepting ? [socket.descriptor, socket.spare] : [],
             probe: accepting ? probe?.descriptor : nil)

@@ -26,8 +26,7 @@ struct ListeningSocket {
     private static let backlog: CInt = 128
 
     let descriptor: CInt
-    /// The same socket under another number: through it come the clients that wait when only ``descriptor`` was closed,
-    /// and what wakes a thread that waits for them.
+    /// A duplicate of ``descriptor``, which keeps the socket open and wakes its thread if the system closes that.
     let spare: CInt
     let port: Int
     /// The number of the socket among the system's files; 0 on systems that do not number sockets.
@@ -56,9 +55,13 @@ struct ListeningSocket {
             for descriptor in [descriptor, spare] where descriptor >= 0 { close(descriptor) }
             throw Self.failure(code, host, port: port)
         }
+        self.init(descriptor: descriptor, spare: spare, port: bound, number: number)
+    }
+
+    private init(descriptor: CInt, spare: CInt, port: Int, number: UInt64) {
         self.descriptor = descriptor
         self.spare = spare
-        self.port = bound
+        self.port = port
         self.number = number
     }
 
@@ -84,15 +87,25 @@ struct ListeningSocket {
             && IPv4SocketAddress.port(of: descriptor) == port
     }
 
-    /// Accepts one connection; never waits.
-    func accept() -> Accepted {
+    /// The same socket with a new descriptor in place of a closed one; `nil` if none or both are closed.
+    ///
+    /// Unlike a new socket, it keeps the clients in its backlog.
+    func mended() -> ListeningSocket? {
         let usable = descriptors.filter(isListening)
-        guard let first = usable.first else { return .broken }
-        let accepted = Self.accept(first)
-        // Who waits at a socket that lost a descriptor is answered before it is replaced.
-        if case .none = accepted, usable.count < descriptors.count { return .broken }
-        return accepted
+        guard usable.count == 1 else { return nil }
+        let added = dup(usable[0])
+        guard added >= 0 else { return nil }
+        guard Self.prepare(added) else {
+            close(added)
+            return nil
+        }
+        return ListeningSocket(descriptor: added, spare: usable[0], port: port, number: number)
     }
+
+    /// Accepts one connection; never waits.
+    ///
+    /// Also returns `broken` if one descriptor is closed, so that the owner calls ``mended()``.
+    func accept() -> Accepted { isListening ? Self.accept(descriptor) : .broken }
 
     private static func accept(_ descriptor: CInt) -> Accepted {
         var address = sockaddr_in()

@@ -13,18 +13,30 @@ package struct NetworkInterface: Sendable, Hashable {
 
     /// The address at which devices of the local network reach this machine; `nil` without such a network.
     ///
-    /// That of Wi-Fi or a cable, rather than one that this machine has made for others; never that of a mobile network
-    /// or a tunnel, and never a public one.
-    package static func localAddress() -> IPv4Address? { localAddress(among: all()) }
+    /// Prefers the interface of the default route, then Wi-Fi or a cable, then networks that this machine shares. Never
+    /// returns a public address, or one of a mobile network or a tunnel.
+    package static func localAddress() -> IPv4Address? { localAddress(among: all(), routed: routedAddress()) }
 
-    static func localAddress(among interfaces: [NetworkInterface]) -> IPv4Address? {
+    static func localAddress(among interfaces: [NetworkInterface], routed: IPv4Address? = nil) -> IPv4Address? {
         let usable = interfaces.filter { !$0.isPointToPoint && $0.address.isPrivate }
+        if let routed, usable.contains(where: { $0.address == routed }) { return routed }
         let hardware = usable.filter { interface in hardwareNames.contains { interface.name.hasPrefix($0) } }
         return (hardware.isEmpty ? usable : hardware).min { $0.name < $1.name }?.address
     }
 
     /// How the names of interfaces for Wi-Fi and cables begin.
     private static let hardwareNames = ["en", "eth", "wl"]
+
+    /// The address of this machine on the default route; `nil` without a route.
+    private static func routedAddress() -> IPv4Address? {
+        let descriptor = socket(AF_INET, IPv4SocketAddress.datagram, 0)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        // Connecting a datagram socket sends nothing. The address is one of documentation (RFC 5737).
+        guard let target = IPv4Address("192.0.2.1"), IPv4SocketAddress(target, port: 9).call(connect, descriptor) == 0
+        else { return nil }
+        return IPv4SocketAddress.host(of: descriptor)
+    }
 
     /// Those that are up, without loopback.
     private static func all() -> [NetworkInterface] {

@@ -4,7 +4,7 @@ import Reprise
 struct MetricFigures: Sendable {
     var cache = CacheTally()
     var answers = AnswerTally()
-    var process = ProcessFigures()
+    var process: ProcessFigures
     /// Bytes that media and the index occupy on disk.
     var media: Int64 = 0, index: Int64 = 0
     var limit: Int64 = 0
@@ -32,6 +32,8 @@ struct MetricFigures: Sendable {
     /// Waits for the disk only the first time, for the number of entries. Each event loop adds up its own counts when
     /// its turn comes.
     init(of service: ProxyService) async throws {
+        // The system lists the descriptors of the process, which may take long.
+        process = await DiskQueue.shared.run { ProcessFigures() }
         answers = try await service.answerTally()
         let cache = service.cache
         self.cache = cache.tally
@@ -52,7 +54,7 @@ struct MetricFigures: Sendable {
         namesHosts = service.configuration.namesHostsInMetrics
     }
 
-    init() {}
+    init() { process = ProcessFigures() }
 
     /// All metrics, in the order in which they are exported.
     var families: [MetricFamily] { served + origins + edge + store + server + programs }

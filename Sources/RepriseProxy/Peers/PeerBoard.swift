@@ -37,9 +37,9 @@ final class PeerBoard: Sendable {
 
     /// What is known now; has those asked again that were asked some time ago.
     func look() -> [(address: String, answer: Peer.Answer)] {
-        begin()
         let now = clock.elapsed()
         let entries = state.withLock { $0.entries }
+        begin()
         return peers.indices.map { index in
             let entry = entries[index].flatMap { now - $0.time < Self.lifetime ? $0 : nil }
             return (peers[index].address, entry?.answer ?? Peer.Answer(.unknown))

@@ -20,19 +20,8 @@ extension BodyFilter {
 
     /// The editor of a response; `nil` also for a coded body, which no editor could read.
     func editorOfText(_ information: ContentInformation, at url: ResourceURL) -> (any BodyEditor)? {
-        information.isCoded ? nil : editor(of: information, at: url)
+        information.contentCoding == nil ? editor(of: information, at: url) : nil
     }
-}
-
-extension ContentInformation {
-    /// Whether the body is in a registered content coding.
-    ///
-    /// Under other names, such as `utf-8`, servers send plain text.
-    var isCoded: Bool { contentCoding.map(Self.codings.contains) ?? false }
-
-    private static let codings: Set<String> = [
-        "br", "compress", "dcb", "dcz", "deflate", "gzip", "x-compress", "x-gzip", "zstd",
-    ]
 }
 
 /// The filter that sends every body as the origin sent it.

@@ -6,7 +6,7 @@ extension ProxyService {
     ///
     /// Throws as ``StoredRegion/bytes()`` does.
     func read(_ region: StoredRegion) async throws -> ByteBuffer {
-        try await withTaskExecutorPreference(DiskExecutor.shared) {
+        try await DiskQueue.shared.run {
             var buffer = ByteBuffer()
             buffer.reserveCapacity(region.count)
             try buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: region.count) { room in

@@ -56,11 +56,11 @@ struct PlaylistRewriter: BodyEditor {
         }
         do {
             if body.isWithoutOrigin || body.isHostAway {
-                return try await slowly(body) { try await selected(body) }
+                return try await turns.run(at: body.url.authority) { try await selected(body) }
             }
             if let quick = limits.quick(forInput: body.bytes.count) {
                 do {
-                    return try await withTaskExecutorPreference(DiskExecutor.playlists) {
+                    return try await DiskQueue.playlists.runCancelable {
                         try rewritten(body, limits: quick)
                     }
                 } catch let error as PlaylistError where error.code == .budgetExceeded {}
@@ -78,10 +78,10 @@ struct PlaylistRewriter: BodyEditor {
 
     /// Runs `work` on a playlist that may take long.
     private func slowly(
-        _ body: GatheredBody, _ work: @Sendable () async throws -> [UInt8]?
+        _ body: GatheredBody, _ work: @escaping @Sendable () throws -> [UInt8]?
     ) async throws -> [UInt8]? {
         try await turns.run(at: body.url.authority) {
-            try await withTaskExecutorPreference(DiskExecutor.largePlaylists) { try await work() }
+            try await DiskQueue.largePlaylists.runCancelable(work)
         }
     }
 
@@ -104,6 +104,30 @@ struct PlaylistRewriter: BodyEditor {
     /// The text with stored files only, because no others can be had.
     private func selected(_ body: GatheredBody) async throws -> [UInt8]? {
         let document = URIReference(body.base.description)
+        let playlist = try await DiskQueue.largePlaylists.runCancelable { try remembered(body) }
+        guard playlist.isOfStream, body.isWithoutOrigin || !playlist.role.isLive else {
+            return try await DiskQueue.largePlaylists.runCancelable { try Self.written(playlist, of: body) }
+        }
+        let selection: OfflineSelection?
+        do {
+            selection =
+                switch playlist {
+                case .hls(let list): try await tracks.selection(of: list, at: document)
+                case .dash(let mpd): try await tracks.selection(of: mpd, at: document)
+                }
+        } catch let error as RepriseError where error.code == .notStored && !body.isWithoutOrigin {
+            // Nothing would be left of it, and its host may be back for the first segment.
+            selection = nil
+        }
+        return try await DiskQueue.largePlaylists.runCancelable {
+            try playlist.budget.check()
+            return try Self.written(playlist, of: body, keeping: selection)
+        }
+    }
+
+    /// Reads the playlist in `body`, once for each version, and notes its links and variables.
+    private func remembered(_ body: GatheredBody) throws -> Playlist {
+        let document = URIReference(body.base.description)
         let (imported, part) = known(of: body)
         let context = HLSContext(url: document, imported: imported)
         let generation = body.information.generation
@@ -118,22 +142,7 @@ struct PlaylistRewriter: BodyEditor {
         try notes.note(playlist, of: body, in: part)
         // A live list that is as new as it may be goes on: its host may be back for the next segment.
         if case .hls(let list) = playlist, playlist.isOfStream { part.variables.note(list, from: document) }
-        guard playlist.isOfStream, body.isWithoutOrigin || !playlist.role.isLive else {
-            return try Self.written(playlist, of: body)
-        }
-        let selection: OfflineSelection?
-        do {
-            selection =
-                switch playlist {
-                case .hls(let list): try await tracks.selection(of: list, at: document)
-                case .dash(let mpd): try await tracks.selection(of: mpd, at: document)
-                }
-        } catch let error as RepriseError where error.code == .notStored && !body.isWithoutOrigin {
-            // Nothing would be left of it, and its host may be back for the first segment.
-            selection = nil
-        }
-        try playlist.budget.check()
-        return try Self.written(playlist, of: body, keeping: selection)
+        return playlist
     }
 
     private func rewritten(_ body: GatheredBody, limits: PlaylistLimits) throws(PlaylistError) -> [UInt8]? {

@@ -226,7 +226,9 @@ struct StoredTracks {
             guard let bytes = try await text(of: resource, generation: content.information.generation) else {
                 return nil
             }
-            playlist = try? playlists.playlist(for: key, reading: bytes, limits: limits)
+            playlist = try? await DiskQueue.largePlaylists.runCancelable {
+                try playlists.playlist(for: key, reading: bytes, limits: limits)
+            }
         }
         guard case .hls(let list)? = playlist else { return nil }
         return Listed(list, at: base)

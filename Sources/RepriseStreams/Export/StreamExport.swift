@@ -1,6 +1,7 @@
 import ByteRanges
 public import Foundation
 import Playlists
+import Primitives
 public import Reprise
 
 /// The stored tracks of a stream of HLS or DASH, to be written as a folder that plays from disk.
@@ -169,7 +170,7 @@ public struct StreamExport: Sendable {
 
     /// Writes all files into `folder`, which is not finished then; discards it if that fails.
     package func write(into folder: OutputFolder, onProgress: @escaping @Sendable (Int64) -> Void) async throws {
-        try await withTaskExecutorPreference(DiskExecutor.shared) {
+        try await DiskQueue.shared.runCancelable {
             do {
                 try writeFiles(into: folder, onProgress: onProgress)
             } catch {
@@ -191,7 +192,7 @@ public struct StreamExport: Sendable {
             let length = file.entry.information.completeLength ?? file.entry.storedBytes
             try folder.write(file.path, length: length) { put in
                 let stored = try files.read(file.entry) { position, bytes in
-                    try Task.checkCancellation()
+                    try Cancellation.check()
                     try put(position, bytes)
                     written += Int64(bytes.count)
                     onProgress(written)

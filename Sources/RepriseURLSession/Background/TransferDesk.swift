@@ -93,7 +93,9 @@ final class TransferDesk: Sendable {
         readUnread()
         while true {
             try Task.checkCancellation()
-            guard let demand = interest.demand, !errand.isOver else { throw CancellationError() }
+            guard let demand = interest.demand, !errand.isOver, state.withLock({ $0.table.isWithinBounds(ask) }) else {
+                throw CancellationError()
+            }
             guard demand == .download else {
                 // A viewer waits for these bytes.
                 giveUp { $0.isOf(ask) }
@@ -164,6 +166,7 @@ final class TransferDesk: Sendable {
             await withCheckedContinuation { continuation in
                 let begun = state.withLock { state -> (TransferTable.Beginning, others: [Continuation])? in
                     guard !Task.isCancelled, interest.demand == .download, !errand.isOver,
+                        state.table.isWithinBounds(ask),
                         let beginning = state.table.wait(waiter, for: ask, at: time, largest: largestTransfer)
                     else { return nil }
                     state.continuations[waiter] = continuation

@@ -85,6 +85,11 @@ struct TransferTable: Sendable {
             .map { TransferRecord(for: ask, range: $0, begun: time, by: process) }
     }
 
+    /// Whether a request may begin transfers; false if its title has another network policy by now.
+    ///
+    /// Such a request belongs to a run that is about to be canceled. Its transfers would block those of the next run.
+    func isWithinBounds(_ ask: TransferAsk) -> Bool { networks[ask.title].map { $0 == ask.networks } ?? true }
+
     /// A number for a request that may wait.
     mutating func makeWaiter() -> Waiter {
         lastWaiter += 1

@@ -148,8 +148,7 @@ import Testing
     @Test("a search ends when its client leaves, and files are served beside it") func clientsThatLeave() async throws {
         try await Self.run { proxy async throws in
             let semaphore = DispatchSemaphore(value: 0)
-            let hold: @Sendable () -> Void = { semaphore.wait() }
-            let other = Task(executorPreference: DiskExecutor.searches) { hold() }
+            let other = Task { await DiskQueue.searches.run { semaphore.wait() } }
             do {
                 defer { semaphore.signal() }
                 var clients: [RawClient] = []

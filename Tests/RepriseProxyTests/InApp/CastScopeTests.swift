@@ -171,6 +171,19 @@ import Testing
         #expect(NetworkInterface.localAddress(among: Array(interfaces.prefix(2))) == nil)
     }
 
+    @Test func theInterfaceOfTheDefaultRouteComesBeforeOthers() throws {
+        let interfaces = [
+            try Self.interface("en0", "192.168.1.6"), try Self.interface("en7", "172.16.0.9"),
+            try Self.interface("utun3", "10.8.0.2", true),
+        ]
+        func address(_ routed: String) -> String? {
+            NetworkInterface.localAddress(among: interfaces, routed: IPv4Address(routed))?.description
+        }
+        #expect(address("172.16.0.9") == "172.16.0.9")
+        #expect(address("10.8.0.2") == "192.168.1.6", "a tunnel leads to no local network")
+        #expect(address("203.0.113.5") == "192.168.1.6")
+    }
+
     @Test(arguments: ["8.8.8.8", "172.32.0.1", "172.15.0.1", "192.169.0.1", "11.0.0.1", "169.254.1.1", "127.0.0.1"])
     func noOtherNetworkCounts(_ address: String) throws {
         let interfaces = [try Self.interface("en0", address)]

@@ -116,17 +116,19 @@ import Testing
         let full = DispatchSemaphore(value: 0)
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<cores * 4 {
-                group.addTask(executorPreference: DiskExecutor.playlists) {
-                    let running = counts.withLock { counts in
-                        counts.running += 1
-                        counts.most = max(counts.most, counts.running)
-                        return counts.running
+                group.addTask {
+                    await DiskQueue.playlists.run {
+                        let running = counts.withLock { counts in
+                            counts.running += 1
+                            counts.most = max(counts.most, counts.running)
+                            return counts.running
+                        }
+                        // The first ones wait until all threads are taken.
+                        if number < cores {
+                            if running == cores { for _ in 1..<cores { full.signal() } } else { full.wait() }
+                        }
+                        counts.withLock { $0.running -= 1 }
                     }
-                    // The first ones wait until all threads are taken.
-                    if number < cores {
-                        if running == cores { for _ in 1..<cores { full.signal() } } else { full.wait() }
-                    }
-                    counts.withLock { $0.running -= 1 }
                 }
             }
         }
@@ -137,8 +139,7 @@ import Testing
     func lanes() async throws {
         let threads = max(1, ProcessInfo.processInfo.activeProcessorCount / 2)
         let isOver = DispatchSemaphore(value: 0)
-        let hold: @Sendable () -> Void = { isOver.wait() }
-        let held = (0..<threads).map { _ in Task(executorPreference: DiskExecutor.largePlaylists) { hold() } }
+        let held = (0..<threads).map { _ in Task { await DiskQueue.largePlaylists.run { isOver.wait() } } }
         let release: () async -> Void = {
             for _ in held { isOver.signal() }
             for task in held { await task.value }

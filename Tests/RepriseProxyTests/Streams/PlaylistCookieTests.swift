@@ -90,6 +90,30 @@ import Testing
         }
     }
 
+    @Test("those of a list that a redirect to another host led to reach its segments, and no other host's files")
+    func otherHost() async throws {
+        try await ProxyBench.run { proxy async throws in
+            let host = "localhost:\(proxy.bench.origin.port)"
+            let text = Array("\(Self.list)s.ts\n#EXT-X-ENDLIST\n".utf8)
+            proxy.bench.origin.set(
+                TestOrigin.Resource(
+                    .bytes(text), mediaType: "application/vnd.apple.mpegurl", etag: "\"1\"",
+                    fields: [.setCookie: "t=1; Path=/"]),
+                at: "/live/v.m3u8")
+            for path in ["/live/s.ts", "/other.ts"] { proxy.bench.publish(path, length: 1000, type: "video/mp2t") }
+            proxy.bench.origin.set(
+                TestOrigin.Resource(
+                    .bytes([]),
+                    personality: TestOrigin.Personality { $0.redirect = "http://\(host)/live/v.m3u8" }), at: "/go")
+            let head = try await proxy.get("/go").head
+            #expect(head.fields["set-cookie"] == "t=1; Path=/http/\(host)/")
+            _ = try await RawClient.exchange(port: proxy.server.port, "/http/\(host)/live/s.ts")
+            #expect(proxy.bench.origin.snapshot["/live/s.ts"].requests.last?.fields[.cookie] == "t=1")
+            _ = try await proxy.get("/other.ts")
+            #expect(proxy.bench.origin.snapshot["/other.ts"].requests.last?.fields[.cookie] == nil)
+        }
+    }
+
     @Test("a program's own cookies count more; a browser and files that no list names get none")
     func others() async throws {
         try await Self.run(cookie: "t=1; Path=/") { server, origin async throws in

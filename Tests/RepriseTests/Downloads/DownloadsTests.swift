@@ -50,6 +50,100 @@ import Testing
         counters.requests.dropFirst().allSatisfy { ($0.requestedRange?.lowerBound ?? 0) >= 65_536 }
     }
 
+    @Test func aURLIsEnoughToAddPauseResumeAndRemoveOne() async throws {
+        try await Self.run(["/a", "/b"]) { bench, _ in
+            let downloads = bench.cache.downloads
+            let (a, b) = try (
+                #require(URL(string: bench.origin.url("/a"))), #require(URL(string: bench.origin.url("/b")))
+            )
+            try await downloads.add(a, name: "Nosferatu")
+            try await downloads.add(b, partition: "ann", networkPolicy: .inexpensive)
+            #expect(await Self.states(downloads) == ["a": "running", "b": "running"])
+            #expect(await downloads[b, partition: "ann"]?.networkPolicy == .inexpensive)
+            try await downloads.pause(b)
+            #expect(await Self.states(downloads)["b"] == "running", "that of a partition is another one")
+            try await downloads.pause(a)
+            try await downloads.pause(b, partition: "ann")
+            #expect(await Self.states(downloads) == ["a": "paused", "b": "paused"])
+            try await downloads.resume(a)
+            #expect(await Self.states(downloads) == ["a": "running", "b": "paused"])
+            let named = try await bench.cache.titles().filter { $0.name != nil }
+            #expect(named.map(\.name) == ["Nosferatu"])
+            #expect(await downloads.list().map(\.name) == ["Nosferatu", nil])
+            try await downloads.remove(a)
+            #expect(await Self.states(downloads) == ["b": "paused"])
+            try await bench.cache.nameTitle(of: bench.cache.resource(for: a), name: nil, tag: "films")
+            try await downloads.add(a, name: "Orlok")
+            let again = try await bench.cache.titles().first { $0.name == "Orlok" }
+            #expect(again?.tag == "films", "a name leaves the tag")
+            try await bench.cache.nameTitle(of: bench.cache.resource(for: b, partition: "ann"), name: "Ann's")
+            #expect(await downloads.list().map(\.name) == ["Ann's", "Orlok"])
+            try await bench.reopened { cache async throws in
+                let downloads = cache.downloads
+                #expect(await downloads.list().map(\.name) == ["Ann's", "Orlok"])
+                #expect(await downloads[a]?.name == "Orlok")
+                #expect(await downloads[b] == nil, "that of a partition is another one")
+                #expect(await downloads[b, partition: "ann"]?.name == "Ann's")
+                try await downloads.rename(a, to: "Nosferatu")
+                #expect(await downloads[a]?.name == "Nosferatu")
+                let renamed = try await cache.titles().first { $0.name == "Nosferatu" }
+                #expect(renamed?.tag == "films", "a name leaves the tag")
+                try await downloads.rename(a, to: "Orlok")
+                #expect(await downloads[a]?.isDone == false)
+                #expect(await downloads[a].flatMap { URL($0.url) } == a)
+                let isSeen = Promise<Void>()
+                let names = Task {
+                    var names: [String?] = []
+                    for await download in downloads.updates(of: a, every: .zero) {
+                        isSeen.fulfill()
+                        names.append(download?.name)
+                        if download == nil { return names }
+                    }
+                    return names
+                }
+                await isSeen.value
+                try await downloads.removeAll(partition: "eve")
+                #expect(await downloads.list().count == 2)
+                try await downloads.removeAll(partition: "ann")
+                #expect(await downloads.list().map(\.name) == ["Orlok"])
+                try await downloads.removeAll()
+                #expect(await downloads.list().isEmpty)
+                let seen = await names.value
+                #expect(seen.first == "Orlok" && seen.last == .some(nil))
+            }
+        }
+    }
+
+    @Test func aNameThatCannotBeRecordedIsRefusedBeforeAnythingIsFetched() async throws {
+        try await Self.run(["/a"]) { bench, files in
+            let error = await #expect(throws: RepriseError.self) {
+                try await bench.cache.downloads.add(files[0], name: "a\nb")
+            }
+            #expect(error?.code == .invalidArgument)
+            #expect(await bench.cache.downloads.list().isEmpty)
+            let url = try #require(URL(string: "ftp://example.com/a"))
+            let other = await #expect(throws: RepriseError.self) { try await bench.cache.downloads.add(url) }
+            #expect(other?.code == .invalidURL)
+        }
+    }
+
+    @Test func allArePausedAndAllGoOn() async throws {
+        let names = (0..<20).map { "/\($0)" }
+        try await Self.run(names) { bench, files in
+            let downloads = bench.cache.downloads
+            for file in files { try await downloads.add(file) }
+            await bench.origin.waitUntil { $0["/0"].bodyBytesSent >= 100_000 && $0["/1"].bodyBytesSent >= 100_000 }
+            try await downloads.pauseAll()
+            #expect(Set(await Self.states(downloads).values) == ["paused"])
+            await eventually { bench.cache.isIdle }
+            #expect(
+                names.filter { bench.origin.snapshot[$0].requestCount > 0 } == ["/0", "/1"], "no other one started")
+            try await downloads.resumeAll()
+            let states = await Self.states(downloads)
+            #expect(states["0"] == "running" && states["1"] == "running" && states["2"] == "queued")
+        }
+    }
+
     @Test func oneIsPausedAndGoesOnWithWhatItHas() async throws {
         try await Self.run(["/a", "/b", "/c"]) { bench, files in
             for file in files { try await bench.cache.downloads.add(file) }

@@ -478,6 +478,20 @@ import Testing
         #expect(machine.removeReader(reader) == [.linger(fetch)])
     }
 
+    @Test("a whole of unknown length is kept for the reader of a bounded part, who gets the whole")
+    func aWholeOfUnknownLengthIsKept() throws {
+        for isBounded in [true, false] {
+            var machine = FetchSchedule(completeLength: nil, rangesSupported: false)
+            let reader = machine.addReader(0, to: 1000, isBounded: isBounded)
+            let fetch = machine.adoptFetch(start: 0, limit: nil, owner: reader)
+            _ = machine.advance(fetch, by: 1000)
+            #expect(next(&machine, reader).0 == "0..<1000 origin")
+            #expect(next(&machine, reader).0 == "end")
+            let interest = machine.interest(in: try #require(machine.fetches[fetch]), id: fetch)
+            #expect(interest == (isBounded ? .later : .none))
+        }
+    }
+
     @Test func aResponseThatRangesCanReplaceIsNotKept() throws {
         var (machine, _, fetch) = try keptWhole()
         machine.learn(completeLength: nil, rangesSupported: true)

@@ -39,7 +39,7 @@ extension Model {
         }
 
         /// Whether a response may be passed on unchanged, and is not stored then.
-        var passesThrough: Bool { [.page, .empty, .coded, .misstated].contains(self) }
+        var passesThrough: Bool { [.page, .empty, .coded, .misstated, .multipart].contains(self) }
 
         /// Whether a first response may omit the length.
         var hidesLength: Bool { [.chunked, .closeDelimited, .unknownTotal].contains(self) }

@@ -329,6 +329,7 @@ import Testing
         #expect(forgotten[0] == nil, "another one")
         #expect(forgotten[1] === generation)
         #expect(forgotten[2] == nil)
+        #expect(!machine.mustLoad, "its record may still be there, as in a read-only cache")
         #expect(try open(&machine) == "discover")
     }
 

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import GRDB
 import Primitives
 import RepriseTesting
@@ -30,6 +31,36 @@ import Testing
         }
         // The one that closes it is refused what it reads next; others may have had all their values before.
         #expect(refused.withLock { $0 } >= 40)
+    }
+
+    @Test("the log is merged although a read was under way, which gets its value")
+    func readDuringTheClosing() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path(of: "index")
+        let database = IndexDatabase(.pool(try DatabasePool(path: path)))
+        try await database.write { try $0.execute(sql: "CREATE TABLE t (v); INSERT INTO t VALUES (1)") }
+        let (hasBegun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let value = Mutex<Int?>(nil)
+        let (readers, closers) = (DispatchGroup(), DispatchGroup())
+        DispatchQueue.global().async(group: readers) {
+            let read = try? database.read { database in
+                // From here on the read sees the log as it is now.
+                let read = try Int.fetchOne(database, sql: "SELECT v FROM t")
+                hasBegun.signal()
+                mayEnd.wait()
+                return read
+            }
+            value.withLock { $0 = read ?? nil }
+        }
+        hasBegun.wait()
+        try await database.write { try $0.execute(sql: "UPDATE t SET v = 2") }
+        DispatchQueue.global().async(group: closers) { try? database.close() }
+        while (try? await database.write { _ in }) != nil {}
+        mayEnd.signal()
+        closers.wait()
+        readers.wait()
+        #expect(value.withLock { $0 } == 1)
+        #expect(try FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int == 0)
     }
 
     @Test func writesAfterItIsClosedGetAnError() async throws {

@@ -44,6 +44,9 @@ import Testing
         }
     }
 
+    /// Longest time for a process that ends by itself, on a busy machine.
+    private static let longest = Duration.seconds(240)
+
     private static func run(_ settings: Settings, for limit: Duration) async throws -> ChildProcess.Outcome {
         let json = String(decoding: try JSONEncoder().encode(settings), as: UTF8.self)
         return try await ChildProcess.run(try program, [json], limit: limit)
@@ -80,7 +83,7 @@ import Testing
         var settings = settings
         settings.crashPoint = nil
         settings.isFinal = true
-        let outcome = try await run(settings, for: .seconds(60))
+        let outcome = try await run(settings, for: Self.longest)
         #expect(outcome.exit == .status(0), "\(outcome) \(outcome.output.suffix(300))")
         #expect(DiskUse.bytes(under: settings.directory) <= settings.limit + (1 << 20))
     }
@@ -144,7 +147,7 @@ import Testing
                     }
                     // The first passage comes sooner or later, however slow the machine is; a later one need not.
                     let limit = Duration.milliseconds(settings.readers == 1 ? 5_000 : 700)
-                    let outcome = try await Self.run(settings, for: passage == 1 ? .seconds(60) : limit)
+                    let outcome = try await Self.run(settings, for: passage == 1 ? Self.longest : limit)
                     Self.expectKilled(outcome, "\(point) passage \(passage)")
                     if outcome.exit == .signal(SIGKILL) { reached.insert(point.rawValue) }
                 }
@@ -168,7 +171,7 @@ import Testing
         settings.key = isSealed ? FormatFixture.key : nil
         settings.crashPoint = CrashPoint.migrating.rawValue
         settings.passage = passage
-        let outcome = try await Self.run(settings, for: .seconds(60))
+        let outcome = try await Self.run(settings, for: Self.longest)
         #expect(outcome.exit == .signal(SIGKILL), "\(outcome)")
         try await fixture.expectEverything()
     }
@@ -192,7 +195,7 @@ import Testing
             settings.resets = true
             settings.crashPoint = CrashPoint.resetting.rawValue
             settings.passage = passage
-            let outcome = try await Self.run(settings, for: .seconds(60))
+            let outcome = try await Self.run(settings, for: Self.longest)
             #expect(outcome.exit == .signal(SIGKILL), "\(outcome)")
             let after = try entries()
             #expect(after.isEmpty || after == before)
@@ -215,7 +218,7 @@ import Testing
             settings.resets = true
             settings.crashPoint = CrashPoint.migrating.rawValue
             settings.passage = 1
-            let outcome = try await Self.run(settings, for: .seconds(60))
+            let outcome = try await Self.run(settings, for: Self.longest)
             #expect(outcome.exit == .signal(SIGKILL), "\(outcome)")
             for encryption in [made, CacheEncryption(key: other), nil] {
                 let copy = try TemporaryDirectory()

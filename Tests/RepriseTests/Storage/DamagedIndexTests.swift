@@ -168,21 +168,21 @@ private let isLong = ProcessInfo.processInfo.environment["REPRISE_LONG"] != nil
             for index in 0..<200 { bench.publish("/\(index)", length: 5_000) }
             for index in 0..<200 { _ = try await bench.bytes("/\(index)") }
             await bench.cache.close()
-            let path = bench.directory.path(of: "catalogue.sqlite")
-            let handle = try #require(FileHandle(forUpdatingAtPath: path))
-            let size = try handle.seekToEnd()
-            // Behind the first pages of the tables, which are read when the index is opened.
-            for page in 24..<size / 4096 {
-                try handle.seek(toOffset: page * 4096)
-                try handle.write(contentsOf: Data(repeating: 0xFF, count: 64))
-            }
-            try handle.close()
+            // Opened before the cache, because closing it would release SQLite's locks.
+            let handle = try #require(FileHandle(forUpdatingAtPath: bench.directory.path(of: "catalogue.sqlite")))
             try await bench.reopened { cache async throws in
+                #expect(cache.resetReason == nil)
+                // Now, because otherwise the opening could find the damage.
+                for page in 24..<(try handle.seekToEnd()) / 4096 {
+                    try handle.seek(toOffset: page * 4096)
+                    try handle.write(contentsOf: Data(repeating: 0xFF, count: 64))
+                }
                 for index in 0..<200 {
                     let resource = try cache.resource(for: bench.origin.url("/\(index)"))
                     #expect(try await resource.read().collect() == Self.pattern(0..<5_000))
                 }
             }
+            try handle.close()
             try await bench.reopened { cache async throws in
                 let log = EventLog(cache)
                 let resource = try cache.resource(for: bench.origin.url("/1"))

@@ -214,8 +214,7 @@ import Testing
             let part = try cache.resource(for: bench.origin.url("/part")).key
             let kept = try cache.resource(for: bench.origin.url("/kept")).key
             func isDone() async -> Bool {
-                guard case .done = await cache.downloads.list().first?.state else { return false }
-                return true
+                await cache.downloads.list().first?.isDone == true
             }
             try await cache.downloads.add(film)
             await eventually { await isDone() }

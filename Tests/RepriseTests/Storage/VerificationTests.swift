@@ -106,8 +106,7 @@ import Testing
     }
 
     private static func isDone(_ cache: MediaCache) async -> Bool {
-        guard case .done = await cache.downloads.list().first?.state else { return false }
-        return true
+        await cache.downloads.list().first?.isDone == true
     }
 
     /// Returns when the download is whole and done again, and expects that this took one more request.

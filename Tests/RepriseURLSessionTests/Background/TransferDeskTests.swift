@@ -152,6 +152,17 @@ struct TransferDeskTests {
         #expect(session.ranges.isEmpty)
     }
 
+    @Test("a request over networks that its title may not use any more begins nothing", arguments: [false, true])
+    func anotherPolicyLetsAnOldRunBeginNothing(isMade: Bool) async throws {
+        defer { directory.remove() }
+        let (desk, networks) = (desk, TransferNetworks(.inexpensive))
+        // The download has another policy at this moment, and its run is canceled a little later.
+        if !isMade { desk.endTransfers(of: "t", notOver: networks) }
+        let asked = ask(try request(0..<100)) { if isMade { desk.endTransfers(of: "t", notOver: networks) } }
+        await #expect(throws: CancellationError.self) { try await failure(of: asked) }
+        #expect(session.ranges.isEmpty)
+    }
+
     @Test func aPauseEndsTheWait() async throws {
         defer { directory.remove() }
         let asked = ask(try request(0..<100))

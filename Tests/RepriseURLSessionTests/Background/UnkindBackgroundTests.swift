@@ -297,6 +297,8 @@ struct UnkindBackgroundTests {
 
         func beginsPlaylist(_ bytes: [UInt8]) -> Bool { false }
 
+        func namesNothing(_ bytes: [UInt8]) -> Bool { false }
+
         func objection(
             to information: ContentInformation?, beginning bytes: [UInt8]?, at url: ResourceURL
         ) -> RepriseError? { nil }

@@ -25,7 +25,9 @@ extension Index {
                 item.keyRule = target.keyRule
                 let name = row.retention.name
                 item.lastError = row.failure.flatMap { codec.decodeFailure($0, name: name)?.error }
-                if let storedBytes = try storedBytes(ofStream: name, in: database) {
+                let title = try title(named: name, in: database)
+                item.name = title?.fields.name
+                if let storedBytes = try storedBytes(ofStream: title, in: database) {
                     // Only its playlists tell whether that is all.
                     (item.storedBytes, item.isStream) = (storedBytes, true)
                     item.phase = row.isPaused ? .paused : .queued
@@ -54,17 +56,32 @@ extension Index {
         return target.flatMap { codec.decodeTarget($0, name: name)?.keyRule }
     }
 
-    /// How much is stored of the stream that begins with `name`; `nil` if it is none.
-    private func storedBytes(ofStream name: String, in database: Database) throws -> Int64? {
-        let title = try TitleRow.first(
+    /// The name given to the title that begins with `key`; `nil` if there is none.
+    func titleName(of key: CacheKey) throws(RepriseError) -> String? {
+        let name = name(of: key)
+        return try read { try title(named: name, in: $0)?.fields.name }
+    }
+
+    /// The title whose first file is `name`.
+    private func title(
+        named name: String, in database: Database
+    ) throws -> (row: TitleRow, fields: RecordCodec.TitleFields)? {
+        let row = try TitleRow.first(
             database, sql: "SELECT id, tag, keyHash, record FROM title WHERE keyHash = ?", arguments: [name])
-        guard let title, codec.decodeTitle(title.record, name: name)?.isStream == true else { return nil }
+        return row.flatMap { row in codec.decodeTitle(row.record, name: name).map { (row, $0) } }
+    }
+
+    /// The stored bytes of a stream; `nil` if the title is not a stream.
+    private func storedBytes(
+        ofStream title: (row: TitleRow, fields: RecordCodec.TitleFields)?, in database: Database
+    ) throws -> Int64? {
+        guard let title, title.fields.isStream else { return nil }
         return try Int64.fetchOne(
             database,
             sql: """
                 SELECT \(Self.sum("stored")) FROM member JOIN entry ON entry.keyHash = member.keyHash
                 JOIN generation ON generation.id = entry.generation WHERE member.title = ? AND listed = 1
-                """, arguments: [title.id])
+                """, arguments: [title.row.id])
     }
 
     /// How much is stored under `name`, of all its variants.

@@ -71,8 +71,10 @@ extension Index {
     func postponePlaylists(among candidates: [Candidate]) async throws(RepriseError) -> [String: Double] {
         let names = candidates.filter(\.isPlaylist).map(\.name)
         guard !names.isEmpty else { return [:] }
-        let uses = try read { database in
-            try names.reduce(into: [:]) { $0[$1] = try laterUse(ofMediaBeside: $1, in: database) }
+        let uses = try await look { index in
+            try index.read { database in
+                try names.reduce(into: [:]) { $0[$1] = try index.laterUse(ofMediaBeside: $1, in: database) }
+            }
         }
         guard !uses.isEmpty else { return [:] }
         try await write { database in

@@ -130,9 +130,11 @@ extension Index {
 
     /// Ends retentions that expired before `date`; false if there was none.
     func releaseExpired(before date: Double) async throws(RepriseError) -> Bool {
-        let isDue = try read { database in
-            try Bool.fetchOne(
-                database, sql: "SELECT EXISTS (SELECT 1 FROM retention WHERE until <= ?)", arguments: [date])
+        let isDue = try await look { index in
+            try index.read { database in
+                try Bool.fetchOne(
+                    database, sql: "SELECT EXISTS (SELECT 1 FROM retention WHERE until <= ?)", arguments: [date])
+            }
         }
         guard isDue == true else { return false }
         try await write { database in

@@ -1,5 +1,6 @@
 import ByteRanges
 import GRDB
+import Primitives
 
 /// Titles page by page, in a time that does not grow with the number of files.
 ///
@@ -26,7 +27,7 @@ extension Index {
             var last: TitlePage.Place?
             let rows = try Row.fetchCursor(
                 database, sql: Self.filesByUse, arguments: [place?.lastUsed ?? .infinity])
-            while !Task.isCancelled, let row = try rows.next() {
+            while !Cancellation.isRequested, let row = try rows.next() {
                 guard let row = UsedFileRow(row) else { continue }
                 if let place, place.isPassed(by: row.lastUsed, row.name) { continue }
                 // Something follows: the next page begins with it.
@@ -46,7 +47,7 @@ extension Index {
                 }
                 items += found
             }
-            return TitlePage(items: items, next: Task.isCancelled ? last : nil)
+            return TitlePage(items: items, next: Cancellation.isRequested ? last : nil)
         }
     }
 

@@ -163,19 +163,21 @@ extension Index {
     // MARK: - Names
 
     /// Gives a title a name and a tag; `nil` removes them.
-    func name(_ title: TitleReference, name: String?, tag: String?) async throws(RepriseError) {
+    func change(
+        _ title: TitleReference, _ change: @escaping @Sendable (inout RecordCodec.TitleFields) -> Void
+    ) async throws(RepriseError) {
         let hash = self.name(of: title.key)
         try await write { database in
             let known = try TitleRow.first(
                 database, sql: "SELECT id, keyHash, record FROM title WHERE keyHash = ?", arguments: [hash]
             ).flatMap { codec.decodeTitle($0.record, name: hash) }
             var fields = known ?? RecordCodec.TitleFields(title, isStream: false)
-            (fields.name, fields.tag) = (name, tag)
-            let tagName = tag.map(self.name(ofTag:))
+            change(&fields)
+            let tagName = fields.tag.map(self.name(ofTag:))
             _ = try TitleRow(fields, name: hash, tag: tagName, codec: codec).save(in: database)
             try addFirstFiles(hash, in: database)
             if let tagName { try checkKept(tagName, in: database) }
-            guard name == nil, tag == nil else { return }
+            guard fields.name == nil, tagName == nil else { return }
             try database.execute(
                 sql: """
                     DELETE FROM title WHERE keyHash = ? AND NOT EXISTS (SELECT 1 FROM member WHERE title = title.id)

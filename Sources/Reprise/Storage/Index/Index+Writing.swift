@@ -8,6 +8,8 @@ extension Index {
             var record: GenerationRecord
             var usage: Usage
             var blocks: [(block: Int64, chunks: [Chunk])]
+            /// The generation whose record goes in the same transaction.
+            var replaced: Int64?
         }
 
         var generations: [Generation] = []
@@ -183,6 +185,7 @@ extension Index {
                 ON CONFLICT (keyHash) DO UPDATE SET generation = excluded.generation, live = excluded.live
                 """,
             arguments: [name, record.id, Double(record.responseTime), record.isLive ? 1 : 0])
+        if let replaced = generation.replaced { try delete(generation: replaced, from: database) }
         var outcome = Membership.known
         for claim in record.claims {
             // It says that a playlist listed the file once, not that one still does.
@@ -210,19 +213,10 @@ extension Index {
         }
     }
 
-    /// Merges the log into the database file; the last write before another process may open the cache.
-    func checkpoint() async throws(RepriseError) {
-        do {
-            _ = try await database.writeWithoutTransaction { try $0.checkpoint(.truncate) }
-        } catch {
-            throw failure(error, "The index cannot be written.")
-        }
-    }
-
-    /// Closes the files; afterwards this process no longer uses the directory.
+    /// Merges the log into the database file and closes both; afterwards this process no longer uses the directory.
     func close() throws(RepriseError) {
         do { try database.close() } catch {
-            throw RepriseError(.storageUnavailable, "The index cannot be closed.", cause: error)
+            throw failure(error, "The index cannot be closed.")
         }
     }
 }

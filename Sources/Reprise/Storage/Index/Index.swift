@@ -36,6 +36,13 @@ struct Index: Sendable {
 
     private var vault: Vault? { codec.vault }
 
+    /// Asks `question` on a thread that may block.
+    func look<T: Sendable>(_ question: @escaping @Sendable (Index) throws -> T) async throws(RepriseError) -> T {
+        do { return try await DiskQueue.shared.run { try question(self) } } catch {
+            throw failure(error, "The index cannot be read.")
+        }
+    }
+
     /// The name of `key` in file names and rows.
     func name(of key: CacheKey) -> String { vault?.name(of: key) ?? key.hash }
 
@@ -264,9 +271,9 @@ struct Index: Sendable {
     /// Runs `body` in one transaction, also in a task that is canceled: what ends a piece of work is recorded.
     func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(RepriseError) -> T {
         do {
-            let (result, free) = try await DiskExecutor.shared.counting { [database] in
+            let (result, free) = try await DiskQueue.shared.counting { [database] in
                 // GRDB breaks off what a canceled task does.
-                try await Task(executorPreference: DiskExecutor.shared) {
+                try await Task(priority: .userInitiated) {
                     try await database.write { database in
                         let result = try body(database)
                         return (result, try Self.freePages(in: database))

@@ -23,7 +23,11 @@ final class IndexDatabase: Sendable {
 
     init(_ connection: Connection) { self.connection = connection }
 
+    /// For tests: called before each read by the current task or a task that it started.
+    @TaskLocal static var onRead: (@Sendable () -> Void)?
+
     func read<T>(_ body: (Database) throws -> T) throws -> T {
+        Self.onRead?()
         try begin()
         defer { uses.leave() }
         reads.withLock { $0 += 1 }
@@ -58,7 +62,11 @@ final class IndexDatabase: Sendable {
         isClosed.withLock { $0 = true }
         uses.wait()
         switch connection {
-        case .pool(let pool): try pool.close()
+        case .pool(let pool):
+            // Not before the last read has ended: it would keep the log from being merged.
+            let merging = Result { try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } }
+            try pool.close()
+            try merging.get()
         case .queue(let queue): try queue.close()
         }
     }

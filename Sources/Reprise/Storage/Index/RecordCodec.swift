@@ -112,7 +112,7 @@ struct RecordCodec: Sendable {
     /// With the marker, each character of the value stands for one byte.
     private static func texts(of field: HTTPField) -> [String] {
         let bytes = field.withUnsafeBytesOfValue { Array($0) }
-        guard String(validating: bytes, as: UTF8.self) == nil else { return [field.name.rawName, field.value] }
+        guard String(utf8: bytes) == nil else { return [field.name.rawName, field.value] }
         return [field.name.rawName, String(String.UnicodeScalarView(bytes.map { UnicodeScalar($0) })), bytesMark]
     }
 
