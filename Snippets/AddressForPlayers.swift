@@ -10,7 +10,7 @@
         private var address: PlaybackAddress?
 
         func play(_ film: URL, options: PlaybackOptions, with player: some OpensURLs) async throws {
-            let cache = await MediaCache.forPlayback()
+            let cache = await MediaCache.shared
             // snippet.show
             let address = try cache.address(for: film, options: options)
             player.open(address.url)  // hold `address` while it plays
@@ -29,7 +29,7 @@
             guard let url = URL(string: text) else { return text }
             var options = PlaybackOptions()
             options.headers = headers
-            let address = try await MediaCache.forPlayback().address(for: url, options: options)
+            let address = try await MediaCache.shared.address(for: url, options: options)
             newest[options] = address
             return address.url.absoluteString
         }

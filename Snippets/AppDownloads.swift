@@ -11,20 +11,10 @@
         private(set) var downloads: [Download] = []
         private var watcher: Task<Void, Never>?
 
-        func keptFolder() throws -> URL {
-            // snippet.show
-            let support = try FileManager.default.url(
-                for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
-            let folder = support.appendingPathComponent("Reprise")
-            // snippet.hide
-            return folder
-        }
-
         func download(_ url: URL) async throws {
-            let folder = try keptFolder()
             // snippet.show
-            let cache = await MediaCache.forPlayback(directory: folder)  // once, and kept
-            try await cache.downloads.add(cache.resource(for: url))
+            let cache = await MediaCache.shared
+            try await cache.downloads.add(url, name: "Nosferatu")
             let watcher = Task {  // cancel it with the view
                 for await list in cache.downloads.updates() { downloads = list }
             }
@@ -34,21 +24,19 @@
 
         func download(_ url: URL, for account: Account, in cache: MediaCache) async throws {
             // snippet.show
-            var film = try cache.resource(for: url, partition: account.id)  // or (for: ResourceURL(url), key: key)
-            film.networkPolicy = .inexpensive
-            try await cache.downloads.add(film, selection: StreamSelection(quality: .height(720)))
+            let film = StreamSelection(quality: .height(720), audio: .only(["de"]))
+            try await cache.downloads.add(url, selection: film, partition: account.id, networkPolicy: .inexpensive)
             // snippet.hide
         }
     }
 
     @MainActor final class Delegate {
-        private(set) var cache: MediaCache?
-
-        func openCache(in folder: URL) {
+        func openCache(in folder: URL, with configuration: MediaCache.Configuration) throws {
             // snippet.show
             // In the app delegate's application(_:didFinishLaunchingWithOptions:):
             let origin = URLSessionOrigin(backgroundDownloads: "com.example.app.downloads")
-            Task { cache = await MediaCache.forPlayback(directory: folder, origin: origin) }
+            try MediaCache.configureShared(directory: folder, origin: origin, configuration: configuration)
+            Task { _ = await MediaCache.shared }  // so that transfers that have ended are stored
             // snippet.hide
         }
 

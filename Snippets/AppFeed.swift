@@ -14,7 +14,7 @@
         init(_ clips: [URL]) async {
             self.clips = clips
             // snippet.show
-            let cache = await MediaCache.forPlayback()  // once, and kept
+            let cache = await MediaCache.shared
             // snippet.hide
             self.cache = cache
         }

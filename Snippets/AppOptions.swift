@@ -18,7 +18,7 @@
         var bar = Bar()
         private var watcher: Task<Void, Never>?
 
-        init(tokens: Tokens) async {
+        init(tokens: Tokens, in folder: URL) async throws {
             // snippet.show
             var configuration = MediaCache.Configuration()
             configuration.authorize = { request in
@@ -26,16 +26,14 @@
                 let token = try await tokens.fresh()
                 return Authorization(fields: [.authorization: "Bearer \(token)"])
             }
-            let cache = await MediaCache.forPlayback(configuration: configuration)
+            try MediaCache.configureShared(directory: folder, configuration: configuration)
             // snippet.hide
-            self.cache = cache
+            cache = await MediaCache.shared
         }
 
         func item(for url: URL, token: String) -> AVPlayerItem {
             // snippet.show
-            var options = PlaybackOptions()
-            options.headers = ["Authorization": "Bearer \(token)"]
-            options.partition = account.id
+            let options = PlaybackOptions(headers: ["Authorization": "Bearer \(token)"], partition: account.id)
             let item = cache.playerItem(for: url, options: options)
             // snippet.hide
             return item

@@ -6,15 +6,9 @@
     import Foundation
     import RepriseAVPlayer
 
-    func example() async throws {
-        guard let url = URL(string: "https://example.com/film/index.m3u8") else { return }
-        try await play(url)
-    }
-
-    @MainActor func play(_ url: URL) async throws {
+    @MainActor func play(_ url: URL) {
         // snippet.show
-        let cache = await MediaCache.forPlayback()  // once, and kept
-        let player = AVPlayer(playerItem: cache.playerItem(for: url))  // https://example.com/film/index.m3u8
+        let player = AVPlayer(playerItem: .cached(url))  // https://example.com/film/index.m3u8
         player.play()
         // snippet.hide
     }

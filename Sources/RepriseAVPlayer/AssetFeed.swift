@@ -6,7 +6,7 @@ import Reprise
 /// Answers the loading requests of one asset from the cache.
 ///
 /// The machine decides, under the single lock. AVFoundation's objects are used on `queue` only, outside the lock. Bytes
-/// are read in tasks on the disk's executor. `queue` never blocks.
+/// are read in tasks. `queue` never blocks.
 final class AssetFeed: Sendable {
     /// A request in progress.
     private struct Work {
@@ -67,7 +67,7 @@ final class AssetFeed: Sendable {
             return (id, actions, state.isReleased)
         }
         guard !isReleased else { return fail(id, error: RepriseError(.closed, "The asset is gone.")) }
-        let watch = Task(executorPreference: DiskExecutor.shared) { await self.watch(id) }
+        let watch = Task(priority: .userInitiated) { await self.watch(id) }
         state.withLock { $0.work[id]?.watch = watch }
         perform(actions)
     }
@@ -126,7 +126,7 @@ final class AssetFeed: Sendable {
         for action in actions {
             switch action {
             case .findInformation:
-                let task = Task(executorPreference: DiskExecutor.shared) { await self.find() }
+                let task = Task(priority: .userInitiated) { await self.find() }
                 let isReleased = state.withLock { state in
                     state.finding = task
                     return state.isReleased
@@ -134,7 +134,7 @@ final class AssetFeed: Sendable {
                 if isReleased { task.cancel() }
             case .inform(let id): inform(id)
             case .serve(let id, let range):
-                let task = Task(executorPreference: DiskExecutor.shared) { await self.serve(id, range: range) }
+                let task = Task(priority: .userInitiated) { await self.serve(id, range: range) }
                 let isLive = state.withLock { state in
                     state.work[id]?.task = task
                     return state.work[id] != nil

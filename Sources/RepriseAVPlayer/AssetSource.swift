@@ -274,7 +274,7 @@ final class AssetSource: Sendable {
 
     private func keep(_ read: MediaRead) {
         state.withLock { $0.probe = read }
-        Task(executorPreference: DiskExecutor.shared) { [cache, weak self] in
+        Task(priority: .userInitiated) { [cache, weak self] in
             try? await cache.clock.sleep(Self.probeTime)
             self?.drop()
         }

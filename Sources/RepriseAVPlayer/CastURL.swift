@@ -1,4 +1,5 @@
 public import Foundation
+import Primitives
 public import Reprise
 
 #if Streams
@@ -72,7 +73,7 @@ public final class CastURL: Sendable {
             following networkPolicy: (@Sendable () -> NetworkPolicy)? = nil
         ) throws(RepriseError) -> CastURL {
             let reach = InAppProxy.Reach.network(try Self.localAddress(address), CastScope(resource))
-            let proxy = try StreamProxy(self, options: options, reach: reach, following: networkPolicy)
+            let proxy = try StreamProxy(Promise(self), options: options, reach: reach, following: networkPolicy)
             guard let url = proxy.address(of: resource, key: options.cacheKey) else {
                 throw RepriseError(.invalidURL, "The URL cannot be part of another one.")
             }

@@ -51,12 +51,21 @@ struct ExternalPlayback: Sendable {
     /// An item that is being opened is not sent yet: until then the player does not say whether it is live, and keeps
     /// to itself where the app wants it to start. While the item for the receiver is opened, the player may play
     /// nowhere for a moment: that is no wish to come back.
-    mutating func update(isExternal: Bool, current: Current) -> Action {
+    ///
+    /// During external playback some systems never report items of a queue as ready. After
+    /// ``patience(for:isExternal:)`` it `takesTooLong`: the item is sent anyway, or brought back.
+    mutating func update(isExternal: Bool, current: Current, takesTooLong: Bool = false) -> Action {
         switch (state, current) {
-        case (.here, .cached(.ready)) where isExternal, (.here, .cached(.failed)) where isExternal:
+        case (.here, .cached(.ready)) where isExternal, (.here, .cached(.failed)) where isExternal,
+            (.here, .cached(.opening)) where isExternal && takesTooLong:
             state = .opening
             return .send
+        case (.opening, .cast(.opening)) where takesTooLong:
+            state = .here
+            return .giveUp(wasReady: false)
         case (.here, _), (_, .cast(.opening)): return .none
+        // External playback may become active a moment after the item is ready.
+        case (.opening, .cast(.ready)) where !isExternal && !takesTooLong: return .none
         case (_, .cast(.ready)):
             state = isExternal ? .ready : .here
             return isExternal ? .none : .bringBack
@@ -67,6 +76,16 @@ struct ExternalPlayback: Sendable {
         case (_, .cached), (_, .other):
             state = .here
             return .end
+        }
+    }
+
+    /// Maximum time until the player changes the current item's state; `nil` for no limit.
+    func patience(for current: Current, isExternal: Bool) -> Duration? {
+        switch (state, current) {
+        case (_, .cached(.opening)): isExternal ? .seconds(10) : nil
+        case (_, .cast(.opening)): .seconds(20)
+        case (.opening, .cast(.ready)): isExternal ? nil : .seconds(3)
+        case (_, .cached), (_, .cast), (_, .other): nil
         }
     }
 

@@ -17,7 +17,8 @@
         /// Lasts as long as the player; a second call replaces the first, and what a receiver plays goes on. An item
         /// is exchanged once it is ready to play, and the new one starts at its time, unless it is live. Items that
         /// were not made by this library are left alone, as are those for which there is no local network: the receiver
-        /// then gets the item's own URL. What fails at the receiver is exchanged back, and not sent again.
+        /// then gets the item's own URL. An item that fails at the receiver is exchanged back when external playback
+        /// ends, and is not sent again.
         ///
         /// The new item has nothing else of the old one: `prepare` carries over what the app has set, such as bit rate
         /// limits, external metadata, chosen subtitles and observers. With FairPlay it makes the new item's asset a
@@ -93,6 +94,12 @@
         /// The item whose status is observed.
         private weak var watched: AVPlayerItem?
         private var readiness: NSKeyValueObservation?
+        /// The item with a time limit, the limit, and its timer.
+        private var wait: (item: AVPlayerItem, time: Duration, task: Task<Void, Never>)?
+        /// The item of the last exchange until it is ready, because players may drop earlier seeks.
+        private var exchanged: (item: AVPlayerItem, position: Position, time: Duration)?
+        /// Time after an exchange in which players have been seen to pause by themselves.
+        private static let settlingTime = Duration.seconds(3)
 
         /// Follows `player` as long as it lives.
         ///
@@ -127,10 +134,19 @@
         /// The address at which the receiver loads; `nil` while nothing is sent to one.
         var address: CastURL? { cast?.address }
 
-        func update() {
+        func update() { update(takesTooLong: false) }
+
+        private func update(takesTooLong: Bool) {
             guard let player else { return }
             watch(player.currentItem)
-            switch rules.update(isExternal: player.isExternalPlaybackActive, current: current(of: player)) {
+            settle(player)
+            let (isExternal, current) = (player.isExternalPlaybackActive, current(of: player))
+            defer {
+                let item = player.currentItem
+                let current = self.current(of: player)
+                limitWait(for: item, to: rules.patience(for: current, isExternal: player.isExternalPlaybackActive))
+            }
+            switch rules.update(isExternal: isExternal, current: current, takesTooLong: takesTooLong) {
             case .none: return
             case .send: send(player)
             case .bringBack:
@@ -156,6 +172,35 @@
             }
         }
 
+        /// Updates again with `takesTooLong` after `time`; `nil` cancels the timer.
+        private func limitWait(for item: AVPlayerItem?, to time: Duration?) {
+            if let wait, wait.time == time, wait.item === item { return }
+            wait?.task.cancel()
+            wait = nil
+            guard let item, let time else { return }
+            let clock = plan.cache.clock
+            let task = Task { @MainActor [weak self, weak item] in
+                guard (try? await clock.sleepWhileRunning(time)) != nil, let self, let item else { return }
+                if wait?.item === item, wait?.time == time { update(takesTooLong: true) }
+            }
+            wait = (item, time, task)
+        }
+
+        /// Repeats the seek after an exchange, and the rate, if the player has dropped them.
+        private func settle(_ player: AVPlayer) {
+            guard let exchanged else { return }
+            guard exchanged.item === player.currentItem else { return self.exchanged = nil }
+            guard exchanged.item.status == .readyToPlay else { return }
+            self.exchanged = nil
+            // At any other position the seek has worked, or the user has sought since.
+            let now = player.currentTime()
+            if let time = exchanged.position.time, time.seconds > 1, !now.isNumeric || now.seconds < 1 {
+                player.seek(to: time, toleranceBefore: .zero, toleranceAfter: .zero)
+            }
+            let isEarly = plan.cache.clock.elapsed() - exchanged.time < Self.settlingTime
+            if exchanged.position.rate != 0, player.rate == 0, isEarly { player.rate = exchanged.position.rate }
+        }
+
         private func current(of player: AVPlayer) -> ExternalPlayback.Current {
             guard let item = player.currentItem else { return .other }
             if let cast, cast.item === item { return .cast(Self.readiness(of: item)) }
@@ -173,7 +218,7 @@
 
         private func send(_ player: AVPlayer) {
             guard let item = player.currentItem, let source = MediaCache.source(of: item.asset),
-                let url = URL(string: source.url.description)
+                let url = URL(source.url)
             else { return rules.failed() }
             let original = CastItem(source, stream: MediaCache.stream(of: item.asset)?.proxy)
             guard let address = try? plan.makeAddress(original) else { return rules.failed() }
@@ -210,6 +255,7 @@
             // Otherwise playback would jump to a key frame, which may be many seconds away.
             if let time = position.time { player.seek(to: time, toleranceBefore: .zero, toleranceAfter: .zero) }
             if position.rate != 0 { player.rate = position.rate }
+            exchanged = (new, position, plan.cache.clock.elapsed())
         }
     }
 #endif

@@ -23,12 +23,15 @@
         /// Why the last link was not left to the player.
         private let refusal = Mutex<RepriseError?>(nil)
 
-        init(_ source: AssetSource, loaderURL: URL) {
+        init(_ source: AssetSource, loaderURL: URL, queue: DispatchQueue) {
             self.loaderURL = loaderURL
-            queue = DispatchQueue(label: "reprise.asset", qos: .userInitiated)
+            self.queue = queue
             feed = AssetFeed(source, queue: queue)
             isNamedPlaylist = SourceURL.isPlaylist(loaderURL)
         }
+
+        /// A queue for the callbacks of one asset.
+        static func makeQueue() -> DispatchQueue { DispatchQueue(label: "reprise.asset", qos: .userInitiated) }
 
         deinit {
             feed.release()
@@ -140,6 +143,60 @@
             }
             old?.release()
             link.receive(AVLoadingRequest(loadingRequest), for: ObjectIdentifier(loadingRequest))
+        }
+    }
+
+    /// Holds the requests for one asset until its cache is open, then passes them to ``loader``.
+    final class OpeningDelegate: NSObject, AVAssetResourceLoaderDelegate, Sendable {
+        private struct State {
+            var loader: LoaderDelegate?
+            /// Requests that arrived before the loader was set, in order.
+            var waiting: [AVAssetResourceLoadingRequest] = []
+        }
+
+        let queue = LoaderDelegate.makeQueue()
+        private let state = Mutex(State())
+
+        /// The loader; `nil` until the cache is open.
+        var loader: LoaderDelegate? { state.withLock { $0.loader } }
+
+        /// Passes all requests to `loader`, which must use the same queue.
+        func open(_ loader: LoaderDelegate, of resourceLoader: AVAssetResourceLoader) {
+            state.withLock { $0.loader = loader }
+            queue.async { [self] in
+                let waiting = state.withLock { state in
+                    defer { state.waiting = [] }
+                    return state.waiting
+                }
+                for request in waiting {
+                    if loader.resourceLoader(resourceLoader, shouldWaitForLoadingOfRequestedResource: request) {
+                        continue
+                    }
+                    request.finishLoading(with: LoadingError.make(URLError(.unsupportedURL)))
+                }
+            }
+        }
+
+        func resourceLoader(
+            _ resourceLoader: AVAssetResourceLoader,
+            shouldWaitForLoadingOfRequestedResource loadingRequest: AVAssetResourceLoadingRequest
+        ) -> Bool {
+            let loader = state.withLock { state in
+                if state.loader == nil { state.waiting.append(loadingRequest) }
+                return state.loader
+            }
+            return loader?.resourceLoader(
+                resourceLoader, shouldWaitForLoadingOfRequestedResource: loadingRequest) ?? true
+        }
+
+        func resourceLoader(
+            _ resourceLoader: AVAssetResourceLoader, didCancel loadingRequest: AVAssetResourceLoadingRequest
+        ) {
+            let loader = state.withLock { state in
+                state.waiting.removeAll { $0 === loadingRequest }
+                return state.loader
+            }
+            loader?.resourceLoader(resourceLoader, didCancel: loadingRequest)
         }
     }
 

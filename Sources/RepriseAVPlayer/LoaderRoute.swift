@@ -2,9 +2,9 @@ import Foundation
 
 /// Decides by URL how a loading request is answered.
 ///
-/// A delegate may be asked for URLs other than its asset's: for resources referenced by a playlist and, on iOS 26 by
-/// apps built for it, for http and https URLs, including those it has redirected to. None of these may receive the
-/// asset's bytes.
+/// A delegate may be asked for URLs other than its asset's: for resources referenced by a playlist and, in apps built
+/// with Xcode 26 or later on any system, for http and https URLs, including those it has redirected to. None of these
+/// may receive the asset's bytes.
 enum LoaderRoute: Equatable {
     /// The asset's own file.
     case asset

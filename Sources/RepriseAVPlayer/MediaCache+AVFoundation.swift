@@ -2,6 +2,7 @@
     public import AVFoundation
     import Dispatch
     public import Foundation
+    import Primitives
     public import Reprise
 
     #if canImport(ObjectiveC)
@@ -19,8 +20,8 @@
         /// trait `Streams`, and uncached otherwise; their asset's URL is the proxy's. `file:` URLs and others that are
         /// not http or https are played as they are. What plays uncached uses only networks that
         /// ``PlaybackOptions/networkPolicy`` allows, and is requested without ``PlaybackOptions/headers``. `skd:` fails
-        /// with `NSURLErrorUnsupportedURL`. Errors shown by the player are in `NSURLErrorDomain`;
-        /// ``loadingError(of:)-(AVPlayerItem)`` returns the underlying ``RepriseError`` of a file.
+        /// with `NSURLErrorUnsupportedURL`. Errors shown by the player are in `NSURLErrorDomain`, or of HLS in
+        /// `CoreMediaErrorDomain`; ``loadingError(of:)-(AVPlayerItem)`` returns the underlying ``RepriseError``.
         public nonisolated func playerItem(
             for url: URL, options: PlaybackOptions = PlaybackOptions()
         ) -> AVPlayerItem {
@@ -32,11 +33,28 @@
         /// See ``playerItem(for:options:)``. Each call creates a separate asset; all assets of one URL share fetched
         /// bytes.
         public nonisolated func asset(for url: URL, options: PlaybackOptions = PlaybackOptions()) -> AVURLAsset {
+            Self.asset(for: url, options: options, of: Promise(self))
+        }
+
+        /// An asset for the media at `url`, whose requests wait until `cache` is open.
+        nonisolated static func asset(
+            for url: URL, options: PlaybackOptions, of cache: @autoclosure () -> Promise<MediaCache>
+        ) -> AVURLAsset {
             switch SourceURL(url, fileType: options.fileType) {
-            case .cached(let resource, let loaderURL): asset(for: resource, at: loaderURL, options: options)
-            case .stream(let resource): streamAsset(for: resource, at: url, options: options)
-            case .refused(let reason): Self.asset(at: url, delegate: RefusingDelegate(reason), queue: Self.refusals)
-            case .direct: Self.directAsset(at: url, policy: options.networkPolicy)
+            case .cached(let resource, let loaderURL):
+                let opening = cache()
+                if let cache = opening.current { return cache.asset(for: resource, at: loaderURL, options: options) }
+                let delegate = OpeningDelegate()
+                let asset = asset(at: loaderURL, delegate: delegate, queue: delegate.queue)
+                opening.whenFulfilled { [weak delegate, weak asset] cache in
+                    guard let delegate, let asset else { return }
+                    let loader = cache.loader(for: resource, at: loaderURL, options: options, queue: delegate.queue)
+                    delegate.open(loader, of: asset.resourceLoader)
+                }
+                return asset
+            case .stream(let resource): return streamAsset(for: resource, at: url, options: options, of: cache())
+            case .refused(let reason): return asset(at: url, delegate: RefusingDelegate(reason), queue: refusals)
+            case .direct: return directAsset(at: url, policy: options.networkPolicy)
             }
         }
 
@@ -57,10 +75,16 @@
         /// made by ``asset(for:options:)``.
         ///
         /// The player's own error keeps only the domain and code; this one says what happened and how to remedy it.
-        /// Playback may have continued since.
+        /// Playback may have continued since. For HLS, it is the last error of a proxy that all items with the same
+        /// options share.
         public nonisolated func loadingError(of asset: AVAsset) -> RepriseError? {
             let delegate = (asset as? AVURLAsset)?.resourceLoader.delegate
-            return (delegate as? LoaderDelegate)?.error ?? (delegate as? RefusingDelegate)?.error
+            if let error = Self.loader(of: asset)?.error ?? (delegate as? RefusingDelegate)?.error { return error }
+            #if Streams
+                return Self.stream(of: asset)?.error
+            #else
+                return nil
+            #endif
         }
 
         /// The error with which loading for the asset of `item` failed last.
@@ -98,33 +122,36 @@
         nonisolated func asset(
             for resource: ResourceURL, at loaderURL: URL, options: PlaybackOptions
         ) -> AVURLAsset {
+            let delegate = loader(for: resource, at: loaderURL, options: options, queue: LoaderDelegate.makeQueue())
+            return Self.asset(at: loaderURL, delegate: delegate, queue: delegate.queue)
+        }
+
+        private nonisolated func loader(
+            for resource: ResourceURL, at loaderURL: URL, options: PlaybackOptions, queue: DispatchQueue
+        ) -> LoaderDelegate {
             var options = options
             // Playlists change and would have to be validated each time.
             if SourceURL.isPlaylist(loaderURL) { options.isStored = false }
             let source = AssetSource(self, url: resource, options: options, play: beginPlay())
-            let delegate = LoaderDelegate(source, loaderURL: loaderURL)
-            return Self.asset(at: loaderURL, delegate: delegate, queue: delegate.queue)
+            return LoaderDelegate(source, loaderURL: loaderURL, queue: queue)
         }
 
-        /// An asset for the HLS stream at `url`, which plays through the proxy, or directly where there is none.
-        private nonisolated func streamAsset(
-            for resource: ResourceURL, at url: URL, options: PlaybackOptions
+        /// An asset for the HLS stream at `url`, which plays through the proxy, or directly if there is none.
+        private nonisolated static func streamAsset(
+            for resource: ResourceURL, at url: URL, options: PlaybackOptions, of cache: Promise<MediaCache>
         ) -> AVURLAsset {
             #if Streams
-                do { _ = try options.fields() } catch {
-                    return Self.refusedAsset(for: url, because: error)
-                }
+                do { _ = try options.fields() } catch { return refusedAsset(for: url, because: error) }
                 // Without a port the stream plays as it would without a cache.
-                if let proxy = try? StreamProxies.shared.proxy(self, options: options),
+                if let proxy = try? StreamProxies.shared.proxy(cache, options: options),
                     let address = proxy.address(of: resource, key: options.cacheKey)
                 {
                     let asset = AVURLAsset(url: address)
-                    let source = AssetSource(self, url: resource, options: options)
-                    Self.retain(StreamItem(proxy, source: source), by: asset)
+                    retain(StreamItem(proxy, url: resource, options: options), by: asset)
                     return asset
                 }
             #endif
-            return Self.directAsset(at: url, policy: options.networkPolicy)
+            return directAsset(at: url, policy: options.networkPolicy)
         }
 
         /// An asset that AVFoundation loads by itself, through networks that `policy` allows.
@@ -195,7 +222,8 @@
 
         /// The loader of an asset made by a cache.
         nonisolated static func loader(of asset: AVAsset) -> LoaderDelegate? {
-            (asset as? AVURLAsset)?.resourceLoader.delegate as? LoaderDelegate
+            let delegate = (asset as? AVURLAsset)?.resourceLoader.delegate
+            return delegate as? LoaderDelegate ?? (delegate as? OpeningDelegate)?.loader
         }
     }
 

@@ -37,7 +37,7 @@ extension MediaCache {
             try AssetSource.playable(self, url: url, options: options)
         }
         return PreloadTask(
-            Task(executorPreference: DiskExecutor.shared) {
+            Task(priority: .userInitiated) {
                 guard let resource = try resource.get() else {
                     throw RepriseError(
                         .invalidURL, "Only http and https URLs that play through the cache can be fetched ahead.")

@@ -1,4 +1,5 @@
 public import Foundation
+import Primitives
 public import Reprise
 
 /// An address in this process that leads through a cache, for players that take only a URL.
@@ -32,7 +33,7 @@ extension MediaCache {
             for url: URL, options: PlaybackOptions = PlaybackOptions()
         ) throws(RepriseError) -> PlaybackAddress {
             guard case .cached(let resource, _)? = Self.cachedForm(of: url) else { return PlaybackAddress(url) }
-            let proxy = try StreamProxies.shared.proxy(self, options: options)
+            let proxy = try StreamProxies.shared.proxy(Promise(self), options: options)
             guard let address = proxy.address(of: resource, key: options.cacheKey) else { return PlaybackAddress(url) }
             return PlaybackAddress(address, proxy: proxy)
         }

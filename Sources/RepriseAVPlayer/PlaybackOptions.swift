@@ -52,8 +52,11 @@ public struct PlaybackOptions: Sendable, Hashable {
     /// an unhelpful error. For HLS streams its own, shorter timeouts apply.
     public var timeout = Duration.seconds(60)
 
-    /// The defaults.
-    public init() {}
+    /// Creates options with these headers and this partition; everything else has its default.
+    public init(headers: [String: String] = [:], partition: String? = nil) {
+        self.headers = headers
+        self.partition = partition
+    }
 
     /// Options of an item that never uses the network: for thumbnails, waveforms and playback from disk.
     ///

@@ -14,12 +14,7 @@ public struct PlaybackProgress: AsyncSequence, Sendable {
         var base: Updates<StoredProgress>.Iterator?
 
         /// The progress after the next change; `nil` at the end.
-        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> StoredProgress? {
-            await base?.next(isolation: actor)
-        }
-
-        /// The progress after the next change; `nil` at the end.
-        public mutating func next() async -> StoredProgress? { await next(isolation: nil) }
+        public mutating func next() async -> StoredProgress? { await base?.next() }
     }
 
     /// Starts with the current progress.

@@ -68,7 +68,7 @@ final class ReadAheadRunner: Sendable {
     private func run(_ fetch: Fetch) {
         let (number, previous) = state.withLock { $0.begin(fetch) }
         previous?.cancel()
-        let task = Task(executorPreference: DiskExecutor.shared) { [weak self, source] in
+        let task = Task(priority: .userInitiated) { [weak self, source] in
             let policy = source.networkPolicy
             do { try await fetch.run(source.resource()) } catch {
                 // What finds no room, or is refused, would be fetched in vain again and again.
@@ -97,6 +97,6 @@ final class ReadAheadRunner: Sendable {
 extension AssetSource {
     /// Begins to fetch `amount` in the background.
     func preload(_ amount: PreloadAmount) -> PreloadTask {
-        PreloadTask(Task(executorPreference: DiskExecutor.shared) { [self] in try await resource().preload(amount) })
+        PreloadTask(Task(priority: .userInitiated) { [self] in try await resource().preload(amount) })
     }
 }

@@ -9,35 +9,30 @@
     final class StreamProxies: Sendable {
         static let shared = StreamProxies()
 
-        private struct Key: Hashable {
-            let cache: ObjectIdentifier
-            let options: PlaybackOptions
-        }
-
         private struct Entry {
             weak var proxy: StreamProxy?
         }
 
-        private let entries = Mutex<[Key: Entry]>([:])
+        private let entries = Mutex<[Entry]>([])
 
-        /// A proxy whose address can be used now.
+        /// A proxy with a usable address; its clients wait until `cache` is open.
         ///
         /// Throws ``RepriseError``: `invalidArgument` for headers that cannot be sent, or if no port can be opened.
-        func proxy(_ cache: MediaCache, options: PlaybackOptions) throws(RepriseError) -> StreamProxy {
+        func proxy(_ cache: Promise<MediaCache>, options: PlaybackOptions) throws(RepriseError) -> StreamProxy {
             let options = options.ofRequests
-            let key = Key(cache: ObjectIdentifier(cache), options: options)
-            if let known = entries.withLock({ $0[key]?.proxy }), known.check() { return known }
+            let known = entries.withLock { $0.lazy.compactMap(\.proxy).first { $0.serves(cache, with: options) } }
+            if let known, known.check() { return known }
             let new = try StreamProxy(cache, options: options)
             entries.withLock { entries in
-                entries = entries.filter { $0.value.proxy != nil }
-                entries[key] = Entry(proxy: new)
+                entries = entries.filter { $0.proxy.map { !$0.serves(cache, with: options) } ?? false }
+                entries.append(Entry(proxy: new))
             }
             return new
         }
 
         /// Changes which networks the items of `proxy` may use; items that are made from now on get another one.
         func setNetworkPolicy(_ policy: NetworkPolicy, of proxy: StreamProxy) {
-            entries.withLock { entries in entries = entries.filter { $0.value.proxy !== proxy } }
+            entries.withLock { entries in entries = entries.filter { $0.proxy !== proxy } }
             proxy.proxy.setNetworkPolicy(policy)
         }
     }
@@ -45,15 +40,21 @@
     /// An HLS item as its asset holds it: what it plays, through which proxy.
     final class StreamItem: Sendable {
         let proxy: StreamProxy
-        private let made: AssetSource
+        private let url: ResourceURL
+        private let options: PlaybackOptions
 
-        init(_ proxy: StreamProxy, source: AssetSource) { (self.proxy, made) = (proxy, source) }
+        init(_ proxy: StreamProxy, url: ResourceURL, options: PlaybackOptions) {
+            (self.proxy, self.url, self.options) = (proxy, url, options)
+        }
 
-        /// What it plays, with the networks that all items of its proxy may use now.
-        var source: AssetSource {
-            var options = made.options
+        /// The error of the last failed request to its proxy.
+        var error: RepriseError? { proxy.proxy.error }
+
+        /// What it plays, with the networks that all items of its proxy may use now; `nil` until its cache is open.
+        var source: AssetSource? {
+            var options = options
             options.networkPolicy = proxy.proxy.networkPolicy
-            return AssetSource(made.cache, url: made.url, options: options)
+            return proxy.cache.map { AssetSource($0, url: url, options: options) }
         }
     }
 
@@ -91,21 +92,33 @@
     /// A proxy that stops when nothing holds it.
     final class StreamProxy: Sendable {
         let proxy: InAppProxy
-        /// Retained, so that no other cache gets its identity.
-        private let cache: MediaCache
+        private let opening: Promise<MediaCache>
+        private let options: PlaybackOptions
         private let foreground: ForegroundObserver
 
+        /// Starts a proxy; its clients wait until `cache` is open.
         init(
-            _ cache: MediaCache, options: PlaybackOptions, reach: InAppProxy.Reach = .process,
+            _ cache: Promise<MediaCache>, options: PlaybackOptions, reach: InAppProxy.Reach = .process,
             following networkPolicy: (@Sendable () -> NetworkPolicy)? = nil
         ) throws(RepriseError) {
             let rules = ItemRules(
                 fields: try options.fields(), partition: options.partitionOfEntries,
                 networkPolicy: options.networkPolicy, following: networkPolicy)
-            let proxy = try InAppProxy(options.isStored ? cache : cache.withoutStoring(), rules: rules, reach: reach)
-            self.cache = cache
+            let proxy = try InAppProxy(clock: cache.current?.clock ?? .system, rules: rules, reach: reach)
+            cache.whenFulfilled { [weak proxy] cache in proxy?.open(options.isStored ? cache : cache.withoutStoring()) }
+            opening = cache
+            self.options = options
             self.proxy = proxy
             foreground = ForegroundObserver { proxy.checkSoon() }
+        }
+
+        /// Its cache; `nil` until that is open.
+        var cache: MediaCache? { opening.current }
+
+        /// Whether it serves items of `cache` with these options.
+        fileprivate func serves(_ cache: Promise<MediaCache>, with options: PlaybackOptions) -> Bool {
+            let isSame = opening === cache || self.cache != nil && self.cache === cache.current
+            return isSame && self.options == options
         }
 
         deinit {

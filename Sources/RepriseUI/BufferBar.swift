@@ -47,7 +47,7 @@
                     parts(width: geometry.size.width)
                 #else
                     parts(width: geometry.size.width)
-                        .gesture(drag(width: geometry.size.width), isEnabled: seek != nil)
+                        .gesture(drag(width: geometry.size.width), including: seek == nil ? .subviews : .all)
                 #endif
             }
             .frame(height: height)

@@ -45,8 +45,10 @@
                     }
                     .accessibilityLabel(Text(verbatim: "\(action.name) \(status.name)"))
                 }
-                // In a list, buttons of another style are all pressed by a tap on the row.
-                .buttonStyle(.borderless)
+                #if !os(tvOS)
+                    // In a list, buttons of another style are all pressed by a tap on the row.
+                    .buttonStyle(.borderless)
+                #endif
             }
         }
     }

@@ -5,7 +5,7 @@ public import Reprise
 ///
 /// Needs no SwiftUI, so that other views can show it, too. The words are English.
 public struct DownloadStatus: Sendable, Equatable {
-    /// The name given, or the last part of the URL's path, or its host.
+    /// The name given here or to the download, or the last part of the URL's path, or its host.
     public let name: String
     /// The stored fraction, 0 to 1; `nil` while it is not known how much there is.
     public let fraction: Double?
@@ -22,7 +22,7 @@ public struct DownloadStatus: Sendable, Equatable {
     public init(_ download: Download, name: String? = nil) {
         let files = download.files.map { Amount.files($0.stored, of: $0.all, bytes: download.storedBytes) }
         self.init(
-            name: name ?? Self.name(of: download.url.description), state: download.state,
+            name: name ?? download.name ?? Self.name(of: download.url.description), state: download.state,
             amount: files ?? .bytes(download.storedBytes, of: download.completeLength), fraction: download.fraction,
             bytesPerSecond: download.bytesPerSecond)
     }

@@ -51,13 +51,34 @@ import Primitives
     /// Simulates that the item becomes ready or fails.
     package nonisolated func setStatus(_ status: Status) {
         let handlers = state.withLock { state in
+            guard !state.isFrozen else { return [@Sendable (AVPlayerItem) -> Void]() }
             state.status = status
-            return Array(state.handlers.values)
+            return state.handlers(of: Status.self)
         }
         for handler in handlers { handler(self) }
     }
 
-    /// Calls `changeHandler` after each change of the property; the stand-in supports the status only.
+    /// Whether it is likely to play on without a stall; a test sets it.
+    public var isPlaybackLikelyToKeepUp: Bool { state.withLock { $0.isLikelyToKeepUp } }
+
+    /// Simulates that the buffer runs empty and that the player stops, or that the buffer is filled again.
+    package nonisolated func setLikelyToKeepUp(_ isLikely: Bool) {
+        let handlers = state.withLock { state in
+            state.isLikelyToKeepUp = isLikely
+            return state.handlers(of: Bool.self)
+        }
+        if !isLikely { NotificationCenter.default.post(name: .AVPlayerItemPlaybackStalled, object: self) }
+        for handler in handlers { handler(self) }
+    }
+
+    /// Whether it can be played.
+    fileprivate nonisolated var isReady: Bool { state.withLock { $0.status == .readyToPlay } }
+
+    /// Keeps its status from now on.
+    fileprivate nonisolated func freeze() { state.withLock { $0.isFrozen = true } }
+
+    /// Calls `changeHandler` after each change of the property; the stand-in supports the status and
+    /// whether it is likely to keep up, which it tells apart by the types of their values.
     public nonisolated func observe<Value>(
         _ keyPath: KeyPath<AVPlayerItem, Value>, options: NSKeyValueObservingOptions = [],
         changeHandler: @escaping @Sendable (AVPlayerItem, NSKeyValueObservedChange<Value>) -> Void
@@ -66,7 +87,7 @@ import Primitives
         nonisolated(unsafe) let keyPath = keyPath
         let id = state.withLock { state in
             state.nextHandler += 1
-            state.handlers[state.nextHandler] = { item in
+            state.handlers[state.nextHandler] = ChangeHandler(type: ObjectIdentifier(Value.self)) { item in
                 changeHandler(item, NSKeyValueObservedChange(newValue: item[keyPath: keyPath]))
             }
             return state.nextHandler
@@ -79,8 +100,26 @@ import Primitives
 private struct ItemState: Sendable {
     var status = AVPlayerItem.Status.unknown
     var duration = CMTime.indefinite
-    var handlers: [Int: @Sendable (AVPlayerItem) -> Void] = [:]
+    var isLikelyToKeepUp = true
+    var isFrozen = false
+    var handlers: [Int: ChangeHandler<AVPlayerItem>] = [:]
     var nextHandler = 0
+
+    /// The observers of the property that has values of this type.
+    func handlers(of type: Any.Type) -> [@Sendable (AVPlayerItem) -> Void] {
+        handlers.values.filter { $0.type == ObjectIdentifier(type) }.map { $0.call }
+    }
+}
+
+/// An observer of a property of `Object`, which the type of its values identifies.
+private struct ChangeHandler<Object>: Sendable {
+    let type: ObjectIdentifier
+    let call: @Sendable (Object) -> Void
+}
+
+extension NSNotification.Name {
+    /// An item has stopped because its buffer is empty.
+    public static let AVPlayerItemPlaybackStalled = NSNotification.Name("AVPlayerItemPlaybackStalledNotification")
 }
 
 /// The asset of an item: set once, and accessed on the main actor only.
@@ -94,29 +133,30 @@ private struct Owner: Sendable {
     weak var player: AVPlayer?
 }
 
+/// Players that are as reserved as those of some systems (``AVPlayer/isLate``).
+package enum LatePlayers {
+    /// Whether players that the current task creates are.
+    @TaskLocal package static var areUsed = false
+}
+
 /// Plays one item.
 @MainActor public class AVPlayer: NSObject, AssociationHolder {
     fileprivate struct State: Sendable {
         var item: AVPlayerItem?
         /// The queue of a queue player, the current item first.
         var queue: [AVPlayerItem] = []
-        var handlers: [Int: ChangeHandler] = [:]
+        var handlers: [Int: ChangeHandler<AVPlayer>] = [:]
         var nextHandler = 0
         var observers: [ObjectIdentifier: TimeObserver] = [:]
         var isExternalPlaybackActive = false
         var time = CMTime(value: 0, timescale: 1)
         var rate: Float = 0
+        var isLate = LatePlayers.areUsed
 
         /// The observers of the property that has values of this type.
         func handlers(of type: Any.Type) -> [@Sendable (AVPlayer) -> Void] {
             handlers.values.filter { $0.type == ObjectIdentifier(type) }.map { $0.call }
         }
-    }
-
-    /// An observer of a property, which the type of its values identifies.
-    fileprivate struct ChangeHandler: Sendable {
-        let type: ObjectIdentifier
-        let call: @Sendable (AVPlayer) -> Void
     }
 
     nonisolated let associations = Associations()
@@ -133,6 +173,13 @@ private struct Owner: Sendable {
         get { state.withLock { $0.rate } }
         set { state.withLock { $0.rate = newValue } }
     }
+
+    /// Whether the player is as reserved as some systems' players: it drops seeks of items that are not ready, and an
+    /// item that has left it keeps its status.
+    package nonisolated var isLate: Bool { state.withLock { $0.isLate } }
+
+    /// Whether a seek is dropped.
+    private nonisolated var dropsSeeks: Bool { isLate && currentItem?.isReady == false }
 
     /// Simulates that the user chooses a receiver, or this device.
     package nonisolated func setExternalPlaybackActive(_ isActive: Bool) {
@@ -169,6 +216,7 @@ private struct Owner: Sendable {
     /// Seeks near another time, such as to a key frame; the stand-in to the last whole second.
     public nonisolated func seek(to time: CMTime) {
         guard time.isNumeric else { return Exceptions.raise("Seeking is not possible to \(time).") }
+        if dropsSeeks { return }
         let seconds = CMTime(value: time.value / Int64(time.timescale), timescale: 1)
         state.withLock { $0.time = seconds }
     }
@@ -176,13 +224,14 @@ private struct Owner: Sendable {
     /// Seeks to another time; the stand-in exactly, whatever is tolerated.
     public nonisolated func seek(to time: CMTime, toleranceBefore: CMTime, toleranceAfter: CMTime) {
         guard time.isNumeric else { return Exceptions.raise("Seeking is not possible to \(time).") }
+        if dropsSeeks { return }
         state.withLock { $0.time = time }
     }
 
     /// Replaces the current item.
     public nonisolated func replaceCurrentItem(with item: AVPlayerItem?) {
         if let item { _ = claim(item) }
-        state.withLock { $0.item }?.owner.withLock { $0.player = nil }
+        if let old = state.withLock({ $0.item }) { release(old) }
         setCurrentItem(item)
     }
 
@@ -236,6 +285,12 @@ private struct Owner: Sendable {
         }
         if !isFree { Exceptions.raise("An item cannot be associated with two players.") }
         return isFree
+    }
+
+    /// Gives up an item.
+    fileprivate nonisolated func release(_ item: AVPlayerItem) {
+        item.owner.withLock { $0.player = nil }
+        if isLate { item.freeze() }
     }
 
     fileprivate nonisolated func setCurrentItem(_ item: AVPlayerItem?) {
@@ -312,14 +367,14 @@ private final class TimeObserver: Sendable {
     /// Advances to the next item.
     public nonisolated func advanceToNextItem() {
         let left = state.withLock { $0.queue.isEmpty ? nil : $0.queue.removeFirst() }
-        left?.owner.withLock { $0.player = nil }
+        if let left { release(left) }
         settle()
     }
 
     /// Removes an item.
     public nonisolated func remove(_ item: AVPlayerItem) {
         state.withLock { state in state.queue.removeAll { $0 === item } }
-        item.owner.withLock { $0.player = nil }
+        release(item)
         settle()
     }
 
@@ -329,7 +384,7 @@ private final class TimeObserver: Sendable {
             defer { state.queue = [] }
             return state.queue
         }
-        for item in left { item.owner.withLock { $0.player = nil } }
+        for item in left { release(item) }
         settle()
     }
 

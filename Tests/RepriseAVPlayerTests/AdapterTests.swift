@@ -176,7 +176,7 @@
                     let cache = try world.openCache()
                     let url = try world.foundationURL(file)
                     let seen = Mutex<[StoredProgress]>([])
-                    let watcher = Task(executorPreference: DiskExecutor.shared) {
+                    let watcher = Task {
                         for await progress in cache.progress(of: url) {
                             seen.withLock { $0.append(progress) }
                             if progress.isComplete { return }
@@ -217,7 +217,7 @@
                 }
             }
 
-            @Test func aQueuePlayersLastItemStopsAndItsNextIsFetchedAhead() async throws {
+            @Test(.alsoLate) func aQueuePlayersLastItemStopsAndItsNextIsFetchedAhead() async throws {
                 let files = try ["A", "B", "C"].map { try ScriptResource.file($0, length: 5_000_000) }
                 try await ScriptWorld.check(files) { world in
                     let cache = try world.openCache()
@@ -247,7 +247,7 @@
             }
 
             /// Those of an `AVPlayerLooper` are.
-            @Test func anItemThatIsACopyOfTheOneThatWasLeftGoesOnLoading() async throws {
+            @Test(.alsoLate) func anItemThatIsACopyOfTheOneThatWasLeftGoesOnLoading() async throws {
                 let file = try ScriptResource.file(length: 5_000_000)
                 try await ScriptWorld.check([file]) { world in
                     let cache = try world.openCache()

@@ -11,7 +11,7 @@
     @testable import RepriseAVPlayer
 
     /// What plays on this device, on another one.
-    @Suite(.limit(minutes: 1)) struct CastURLTests {
+    @Suite(.alsoLate, .limit(minutes: 2)) struct CastURLTests {
         private struct Site {
             let world: HLSWorld
             let film: URL
@@ -19,8 +19,8 @@
 
             var file: URL { get throws { try #require(URL(string: world.origin.url("/song.mp3"))) } }
 
-            static func run(_ body: (Site) async throws -> Void) async throws {
-                try await HLSWorld.run { world in
+            static func run(clock: CacheClock? = nil, _ body: (Site) async throws -> Void) async throws {
+                try await HLSWorld.run(clock: clock) { world in
                     world.origin.set(
                         TestOrigin.Resource(
                             .pattern(seed: 1, length: 50_000), mediaType: "audio/mpeg",
@@ -164,7 +164,8 @@
             let address = try #require(follower.address)
             let item = try #require(player.currentItem)
             #expect((item.asset as? AVURLAsset)?.url == address.url)
-            #expect(player.currentTime().seconds == 7.5 && player.rate == 1)
+            #expect(player.isLate || player.currentTime().seconds == 7.5)
+            #expect(player.rate == 1)
             try await site.play(address.url)
             // The player plays nowhere while it changes to the new item.
             player.setExternalPlaybackActive(false)
@@ -176,7 +177,7 @@
             player.seek(to: CMTime(value: 9, timescale: 1))
             let last = try await Self.end(player, follower)
             #expect(last !== item && (last.asset as? AVURLAsset)?.url.host() == "127.0.0.1")
-            #expect(player.currentTime().seconds == 9)
+            #expect(player.timeWhenReady(follower) == 9)
             #expect(MediaCache.source(of: last.asset)?.url.description == site.film.absoluteString)
         }
 
@@ -225,7 +226,7 @@
             player.setExternalPlaybackActive(false)
             await Self.comes { second.address == nil }
             let last = try #require(player.currentItem)
-            #expect(last !== item && player.currentTime().seconds == 9)
+            #expect(last !== item && player.timeWhenReady(second) == 9)
             #expect(item.preferredPeakBitRate == 1 && last.preferredPeakBitRate == 2)
         }
 
@@ -251,7 +252,7 @@
             item.setStatus(.failed)
             let last = try await Self.end(player, follower)
             #expect(MediaCache.source(of: last.asset)?.url.description == site.film.absoluteString)
-            #expect(player.currentTime().seconds == 7 && player.rate == 1)
+            #expect(player.timeWhenReady(follower) == 7 && player.rate == 1)
             // The receiver is still chosen, but would not get it either.
             last.setStatus(.readyToPlay)
             player.setExternalPlaybackActive(true)
@@ -288,7 +289,7 @@
             item.setStatus(.failed)
             player.setExternalPlaybackActive(false)
             await Self.comes { follower.address == nil }
-            #expect(player.currentItem !== item && player.currentTime().seconds == 3)
+            #expect(player.currentItem !== item && player.timeWhenReady(follower) == 3)
         }
 
         /// A player says neither how long an item is that it has yet to open, nor where the app wants it to start.
@@ -309,7 +310,79 @@
             next.setDuration(CMTime(value: 18, timescale: 1))
             next.setStatus(.readyToPlay)
             await Self.comes { follower.address != nil }
-            #expect(player.currentItem !== next && player.currentTime().seconds == 7)
+            // A late player drops the app's seek, too.
+            #expect(player.currentItem !== next && player.timeWhenReady(follower) == (player.isLate ? 0 : 7))
+        }
+
+        @Test(arguments: [false, true])
+        func aSeekThatAPlayerDropsAfterAnExchangeIsRepeated(hasSoughtSince: Bool) async throws {
+            try await LatePlayers.$areUsed.withValue(true) {
+                try await Site.run { site in
+                    try await Self.aSeekThatAPlayerDropsAfterAnExchangeIsRepeated(site, hasSoughtSince: hasSoughtSince)
+                }
+            }
+        }
+
+        @MainActor private static func aSeekThatAPlayerDropsAfterAnExchangeIsRepeated(
+            _ site: Site, hasSoughtSince: Bool
+        ) async throws {
+            let player = AVPlayer(playerItem: site.world.cache.playerItem(for: site.film))
+            let first = try #require(player.currentItem)
+            first.setDuration(CMTime(value: 18, timescale: 1))
+            first.setStatus(.readyToPlay)
+            player.seek(to: CMTime(value: 12, timescale: 1))
+            player.play()
+            let follower = follower(player, site.world.cache)
+            await begin(player, follower)
+            let item = try #require(player.currentItem)
+            #expect(item !== first && player.currentTime().seconds == 0)
+            item.setDuration(CMTime(value: 18, timescale: 1))
+            item.setStatus(.readyToPlay)
+            if hasSoughtSince { player.seek(to: CMTime(value: 3, timescale: 1)) }
+            follower.update()
+            let time = hasSoughtSince ? 3.0 : 12
+            #expect(player.currentTime().seconds == time && player.rate == 1)
+            player.pause()
+            // Back on this device the player drops the seek, too.
+            let back = try await end(player, follower)
+            #expect(player.currentTime().seconds == 0)
+            back.setStatus(.readyToPlay)
+            follower.update()
+            #expect(player.currentTime().seconds == time && player.rate == 0)
+        }
+
+        /// As in a queue on some systems.
+        @Test func anItemThatIsNeverReadyIsSentAfterAWhileAndThenBroughtBack() async throws {
+            let clock = ManualClock()
+            try await Site.run(clock: CacheClock(clock) { Date() }) { site in
+                try await Self.anItemThatIsNeverReadyIsSentAfterAWhileAndThenBroughtBack(site, clock)
+            }
+        }
+
+        @MainActor private static func anItemThatIsNeverReadyIsSentAfterAWhileAndThenBroughtBack(
+            _ site: Site, _ clock: ManualClock
+        ) async throws {
+            let player = AVPlayer(playerItem: site.world.cache.playerItem(for: site.film))
+            let first = try #require(player.currentItem)
+            let follower = follower(player, site.world.cache)
+            player.setExternalPlaybackActive(true)
+            follower.update()
+            let start = clock.now
+            await comes {
+                clock.advance(by: .milliseconds(100))
+                return follower.address != nil
+            }
+            #expect(start.duration(to: clock.now) >= .seconds(10))
+            #expect(player.currentItem !== first)
+            await comes {
+                clock.advance(by: .milliseconds(100))
+                return follower.address == nil
+            }
+            #expect(start.duration(to: clock.now) >= .seconds(30))
+            let last = try #require(player.currentItem)
+            #expect(site.world.cache.loadingError(of: last) == nil)
+            follower.update()
+            #expect(player.currentItem === last, "it is not sent again")
         }
 
         @Test func aReceiverUsesNoNetworkThatTheItemMayNotUse() async throws {

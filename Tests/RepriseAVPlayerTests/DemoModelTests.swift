@@ -33,6 +33,28 @@
                 #expect(raised == [])
             }
 
+            @Test @MainActor func itPlaysOnAfterAStallAndNotAfterAPause() async throws {
+                try await Self.run { model, _ in
+                    let player = model.player
+                    player.play("file:///tmp/a.mp3")
+                    let item = try #require(player.player.currentItem)
+                    player.player.pause()
+                    item.setLikelyToKeepUp(true)
+                    item.setLikelyToKeepUp(false)
+                    player.player.pause()
+                    await Self.until { player.isStalled }
+                    #expect(player.player.rate == 0)
+                    item.setLikelyToKeepUp(true)
+                    await Self.until { player.player.rate == 1 }
+                    #expect(!player.isStalled)
+                    player.player.pause()
+                    item.setLikelyToKeepUp(true)
+                    await Self.until { !player.isStalled }
+                    #expect(player.player.rate == 0)
+                    player.close()
+                }
+            }
+
             @Test @MainActor func theBarGoesWithTheQueueThatAdvancesByItself() async throws {
                 try await Self.run { model, origin in
                     let (player, downloads) = (model.player, model.downloads)

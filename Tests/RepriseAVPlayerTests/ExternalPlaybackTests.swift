@@ -48,6 +48,34 @@ import Testing
         #expect(actions == [.none, .send, .end, .none, .send])
     }
 
+    /// As in a queue on some systems.
+    @Test func anItemThatIsNeverOpenIsSentAndBroughtBackInTheEnd() {
+        var rules = ExternalPlayback()
+        let actions = [
+            rules.update(isExternal: false, current: .cached(.opening), takesTooLong: true),
+            rules.update(isExternal: true, current: .cached(.opening), takesTooLong: true),
+            rules.update(isExternal: true, current: .cast(.opening)),
+            rules.update(isExternal: true, current: .cast(.opening), takesTooLong: true),
+            rules.update(isExternal: true, current: .other),
+        ]
+        #expect(actions == [.none, .send, .none, .giveUp(wasReady: false), .none])
+        #expect(rules.patience(for: .cast(.ready), isExternal: true) == nil)
+    }
+
+    @Test func anItemIsNotBroughtBackBecauseThePlayerIsLateToPlayElsewhere() {
+        var rules = ExternalPlayback()
+        #expect(rules.patience(for: .cached(.opening), isExternal: true) == .seconds(10))
+        #expect(rules.patience(for: .cached(.opening), isExternal: false) == nil)
+        _ = rules.update(isExternal: true, current: .cached(.ready))
+        #expect(rules.patience(for: .cast(.opening), isExternal: false) == .seconds(20))
+        #expect(rules.update(isExternal: false, current: .cast(.ready)) == .none)
+        #expect(rules.patience(for: .cast(.ready), isExternal: false) == .seconds(3))
+        var late = rules
+        #expect(late.update(isExternal: true, current: .cast(.ready)) == .none)
+        #expect(late.update(isExternal: false, current: .cast(.ready)) == .bringBack, "it has played there")
+        #expect(rules.update(isExternal: false, current: .cast(.ready), takesTooLong: true) == .bringBack)
+    }
+
     /// A player may have found out before that it cannot send what only this device can load.
     @Test func anItemThatFailedIsSent() {
         var rules = ExternalPlayback()

@@ -8,7 +8,7 @@
     @testable import RepriseAVPlayer
 
     /// What is preloaded of a feed and of a queue; the origin answers nothing, so that the list stays as it was set.
-    @Suite(.limit(minutes: 1)) struct FeedTests {
+    @Suite(.alsoLate, .limit(minutes: 2)) struct FeedTests {
         private static func withCache(_ body: (MediaCache) async throws -> Void) async throws {
             let directory = try TemporaryDirectory()
             let cache = try await MediaCache.open(directory: directory.path, origin: UnreachableOrigin())

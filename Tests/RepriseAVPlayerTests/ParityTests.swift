@@ -221,11 +221,11 @@
                     let url = try world.foundationURL(file)
                     try await cache.preload(url, .bytes(100_000)).finished(in: world)
                     let target = URL(fileURLWithPath: world.directory.path(of: "export.mp3"))
-                    let export = Task(executorPreference: DiskExecutor.shared) {
+                    let export = Task {
                         try await cache.export(url, to: target)
                     }
                     let isDone = Mutex(false)
-                    let waiter = Task(executorPreference: DiskExecutor.shared) {
+                    let waiter = Task {
                         try await export.value
                         isDone.withLock { $0 = true }
                     }
@@ -252,7 +252,7 @@
         /// Waits for the end while the world's time advances.
         func finished(in world: ScriptWorld) async throws {
             let isDone = Mutex(false)
-            let waiter = Task(executorPreference: DiskExecutor.shared) {
+            let waiter = Task {
                 defer { isDone.withLock { $0 = true } }
                 try await finished()
             }

@@ -71,6 +71,18 @@
             }
         }
 
+        @Test func anErrorOfTheOriginIsTheErrorOfTheItem() async throws {
+            try await Site.run { site in
+                let asset = site.cache.asset(for: try site.url("/s/gone.m3u8"))
+                #expect(site.cache.loadingError(of: asset) == nil)
+                site.origin.set(
+                    TestOrigin.Resource(.bytes([]), personality: TestOrigin.Personality { $0.status = 403 }),
+                    at: "/s/gone.m3u8")
+                _ = try await Self.load(asset.url)
+                #expect(site.cache.loadingError(of: asset)?.code == .originRefused)
+            }
+        }
+
         @Test func aFileHasAnAddressForPlayersThatTakeOnlyAURL() async throws {
             try await Site.run { site in
                 var options = PlaybackOptions()

@@ -10,6 +10,17 @@
         import FoundationNetworking
     #endif
 
+    extension AVPlayer {
+        /// The time in seconds, once the current item is ready: until then, late players drop seeks.
+        func timeWhenReady(_ follower: ExternalPlaybackFollower) -> Double {
+            if isLate {
+                currentItem?.setStatus(.readyToPlay)
+                follower.update()
+            }
+            return currentTime().seconds
+        }
+    }
+
     extension ScriptResource {
         /// An mp3, unless the arguments say otherwise.
         static func file(

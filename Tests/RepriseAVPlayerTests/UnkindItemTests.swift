@@ -162,7 +162,7 @@
         }
 
         /// An app may keep assets and let the player own the items: the one that is left stops loading all the same.
-        @Test func anItemOfWhichOnlyTheAssetIsKeptStopsWhenItIsLeft() async throws {
+        @Test(.alsoLate) func anItemOfWhichOnlyTheAssetIsKeptStopsWhenItIsLeft() async throws {
             try await StreamSite.run { site in
                 let asset = site.cache.asset(for: try site.url("/a.mp3"))
                 let player = await Self.followedPlayer(asset, try site.url("/b.mp3"), site.cache)

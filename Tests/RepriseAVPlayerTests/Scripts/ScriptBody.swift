@@ -105,7 +105,7 @@
         private func waitForTick() async throws {
             let deadline = state.withLock { $0.next }
             guard deadline > network.clock.now else { return }
-            let sleep = Task(executorPreference: DiskExecutor.shared) { [clock = network.clock] in
+            let sleep = Task { [clock = network.clock] in
                 // Canceled with the body: then the wait is over.
                 _ = try? await clock.sleep(until: deadline)
             }

@@ -102,13 +102,17 @@ import Foundation
                 world.setServer(servers[name] ?? ScriptServer(), of: name)
             }
             _ = Exceptions.take()
-            let result: Result<Void, any Error>
-            do {
-                try await world.open()
-                result = .success(try await body(world))
-            } catch { result = .failure(error) }
-            await world.tearDown(isComplete: (try? result.get()) != nil)
-            try result.get()
+            // First of all, so that every job is counted.
+            _ = PoolJobs.shared
+            try await withTaskExecutorPreference(TestThreads.shared) {
+                let result: Result<Void, any Error>
+                do {
+                    try await world.open()
+                    result = .success(try await body(world))
+                } catch { result = .failure(error) }
+                await world.tearDown(isComplete: (try? result.get()) != nil)
+                try result.get()
+            }
             return world.state.withLock { $0.violations }
         }
 
@@ -186,9 +190,10 @@ import Foundation
             var calm = 0
             while calm < 3 {
                 await network.idle()
-                await DiskExecutor.shared.idle()
-                let before = DiskExecutor.shared.load
-                guard before.isIdle, !network.isBusy else {
+                await PoolJobs.shared.idle()
+                await DiskQueue.shared.idle()
+                let (jobs, disk) = (PoolJobs.shared.count, DiskQueue.shared.load)
+                guard PoolJobs.shared.isIdle, disk.isIdle, !network.isBusy else {
                     calm = 0
                     continue
                 }
@@ -196,7 +201,8 @@ import Foundation
                 // Queues that have nothing to do run this here, without another thread.
                 for queue in queues { queue.sync {} }
                 await Task.yield()
-                calm = DiskExecutor.shared.load == before && !network.isBusy ? calm + 1 : 0
+                let isCalm = PoolJobs.shared.count == jobs && DiskQueue.shared.load == disk && !network.isBusy
+                calm = isCalm ? calm + 1 : 0
             }
             state.withLock { $0.leftQueues = [] }
         }

@@ -19,6 +19,10 @@
         private var watcher: Task<Void, Never>?
         private var ticker: Any?
         private var observation: NSKeyValueObservation?
+        /// The item that has stopped because its buffer is empty.
+        private weak var stalled: AVPlayerItem?
+        private var stalls: (any NSObjectProtocol)?
+        private var buffering: NSKeyValueObservation?
 
         /// An item of the queue, and what it plays.
         private struct Entry {
@@ -36,11 +40,22 @@
             observation = player.observe(\.currentItem) { [weak self] _, _ in
                 Task { @MainActor [weak self] in self?.watch() }
             }
+            // AVFoundation advises this if a delegate loads the media. The player then stays stopped after a stall.
+            player.automaticallyWaitsToMinimizeStalling = false
+            stalls = NotificationCenter.default.addObserver(
+                forName: .AVPlayerItemPlaybackStalled, object: nil, queue: nil
+            ) { [weak self] notification in
+                let item = notification.object as? AVPlayerItem
+                Task { @MainActor [weak self] in self?.noteStall(of: item) }
+            }
             let interval = CMTime(value: 1, timescale: 4)
             ticker = player.addPeriodicTimeObserver(forInterval: interval, queue: .main) { [weak self] _ in
                 MainActor.assumeIsolated { self?.tick() }
             }
         }
+
+        /// Whether the player has stopped because its buffer is empty.
+        var isStalled: Bool { stalled != nil }
 
         /// Whether items use stored bytes only; also changes those that play.
         var isOffline = false {
@@ -55,6 +70,8 @@
             if let ticker { player.removeTimeObserver(ticker) }
             ticker = nil
             observation = nil
+            if let stalls { NotificationCenter.default.removeObserver(stalls) }
+            (stalls, buffering) = (nil, nil)
             player.removeAllItems()
             watch()
         }
@@ -117,6 +134,22 @@
             watcher = Task { [cache, weak self] in
                 for await progress in cache.progress(of: url) where !Task.isCancelled { self?.progress = progress }
             }
+        }
+
+        /// Plays on when the buffer of the current item is filled again.
+        private func noteStall(of item: AVPlayerItem?) {
+            guard let item, item === player.currentItem else { return }
+            stalled = item
+            buffering = item.observe(\.isPlaybackLikelyToKeepUp) { [weak self] _, _ in
+                Task { @MainActor [weak self] in self?.playOn() }
+            }
+            playOn()
+        }
+
+        private func playOn() {
+            guard let item = stalled, item.isPlaybackLikelyToKeepUp else { return }
+            (stalled, buffering) = (nil, nil)
+            if item === player.currentItem { player.play() }
         }
 
         private func tick() {
