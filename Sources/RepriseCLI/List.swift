@@ -17,7 +17,7 @@ struct List: AsyncParsableCommand {
               reprise list --complete --tag films
               reprise list --files
               reprise list --json | jq -r 'select(.complete) | .url'
-            """)
+            """, aliases: ["ls"])
 
     @OptionGroup var cache: CacheOptions
     @Flag(help: "One JSON object per line.")

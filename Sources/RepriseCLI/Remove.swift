@@ -18,7 +18,7 @@ struct Remove: AsyncParsableCommand {
               reprise remove --host .example.com --dry-run
               reprise remove --prefix https://example.com/shows/ --older-than 30d
               reprise remove --all
-            """)
+            """, aliases: ["rm"])
 
     @OptionGroup var cache: CacheOptions
     @OptionGroup var names: NameOptions

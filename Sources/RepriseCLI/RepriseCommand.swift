@@ -8,12 +8,14 @@ struct RepriseCommand: AsyncParsableCommand {
         commandName: "reprise",
         abstract: "A media cache: plays remote audio and video while keeping every byte that passes.",
         discussion: """
+            Play something; what was played is on disk afterwards and is not fetched again:
+
+              reprise https://example.com/film.mp4
+
             Start the proxy and point any player at it:
 
               reprise serve --port 8090
               mpv http://127.0.0.1:8090/https/example.com/film.mp4
-
-            What was played is on disk afterwards and is not fetched again.
 
             Exit codes: 0 done; 1 something else failed; 64 wrong usage; 66 nothing stored under that URL; \
             69 the origin did not deliver; 73 the output file exists or cannot be created; 74 the disk failed, the \
@@ -26,18 +28,29 @@ struct RepriseCommand: AsyncParsableCommand {
             force: reprise config.
             """,
         version: Build.version,
-        subcommands: [
-            Serve.self, Play.self, Fetch.self, List.self, Show.self, Export.self, Pin.self, Unpin.self,
-            DownloadsCommand.self,
-            TitleCommand.self, Limit.self,
-            Remove.self, Prune.self, Verify.self, Stats.self, Health.self, LogLevelSubcommand.self,
-            ConfigCommand.self,
+        groupedSubcommands: [
+            CommandGroup(name: "Play", subcommands: [Play.self]),
+            CommandGroup(
+                name: "Keep",
+                subcommands: [Fetch.self, Pin.self, Unpin.self, DownloadsCommand.self, Export.self]),
+            CommandGroup(name: "Look", subcommands: [List.self, Show.self, Stats.self]),
+            CommandGroup(name: "Serve", subcommands: [Serve.self, Health.self, LogLevelSubcommand.self]),
+            CommandGroup(
+                name: "Maintain",
+                subcommands: [
+                    TitleCommand.self, Limit.self, Remove.self, Prune.self, Verify.self, ConfigCommand.self,
+                ]),
         ])
+
+    /// Puts `play` before arguments that begin with a URL.
+    static func naming(_ arguments: [String]) -> [String] {
+        arguments.first.map { $0.contains("://") && !$0.hasPrefix("-") } == true ? ["play"] + arguments : arguments
+    }
 
     static func main() async {
         StandardStreams.fill()
         do {
-            var command = try parseAsRoot()
+            var command = try parseAsRoot(Self.naming(Array(CommandLine.arguments.dropFirst())))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

@@ -17,7 +17,7 @@ struct Show: AsyncParsableCommand {
               reprise show https://example.com/film.mp4
               reprise show https://example.com/film.mp4 --json
               reprise show https://example.com/show/master.m3u8
-            """)
+            """, aliases: ["info"])
 
     @OptionGroup var cache: CacheOptions
     @OptionGroup var names: NameOptions

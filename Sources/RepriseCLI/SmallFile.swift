@@ -5,18 +5,18 @@ import Reprise
 enum SmallFile {
     /// The bytes of the file at `path`, at most `limit`; - stands for standard input.
     ///
-    /// `content` is what it has, for people. `check` may refuse the open file, which then is not waited for; otherwise
-    /// waits for the end of a pipe. Throws ``RepriseError`` with code `invalidArgument` if it cannot be read or is too
-    /// long.
+    /// `content` describes the content in error messages. Waits for the end of a pipe. If `isPrivate` is true, the file
+    /// must be a regular one that only its owner may read. Throws ``RepriseError`` with code `invalidArgument` if it
+    /// cannot be read or is too long.
     static func read(
         _ path: String, named name: String, limit: Int, content: String,
-        check: ((Int32) throws(RepriseError) -> Void)? = nil
+        isPrivate: Bool = false
     ) throws(RepriseError) -> [UInt8] {
-        let flags = O_RDONLY | O_CLOEXEC | (check == nil ? 0 : O_NONBLOCK)
+        let flags = O_RDONLY | O_CLOEXEC | (isPrivate ? O_NONBLOCK : 0)
         let descriptor = path == "-" ? STDIN_FILENO : open(path, flags)
         guard descriptor >= 0 else { throw cannotRead(name) }
         defer { if path != "-" { close(descriptor) } }
-        try check?(descriptor)
+        if isPrivate { try PrivateFile.check(descriptor, of: name) }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {

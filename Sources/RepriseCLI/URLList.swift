@@ -1,4 +1,5 @@
 import Foundation
+import Primitives
 import Reprise
 
 /// URLs to fetch: those on the command line, then those in files with one on each line.
@@ -28,7 +29,7 @@ struct URLList: Sendable {
         let bytes = try await onThread {
             try SmallFile.read(path, named: name, limit: Self.largestFile, content: "a URL on each line")
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
+        guard let text = String(utf8: bytes) else {
             throw Self.isWrong("\(name) is no text in UTF-8; it takes a URL on each line.")
         }
         items += Self.items(in: text, named: name)

@@ -29,6 +29,25 @@ import Testing
     }
 
     @Test(
+        "what begins with a URL plays it, and names of other tools work",
+        arguments: [
+            (["http://127.0.0.1/a", "--help"], "play"), (["ls", "--help"], "list"), (["rm", "--help"], "remove"),
+            (["info", "--help"], "show"),
+        ]) func otherNames(arguments: [String], name: String) async throws
+    {
+        let help = try await Command.run(arguments)
+        #expect(help.exit == .status(0))
+        #expect(help.output.contains("USAGE: reprise \(name) "))
+    }
+
+    @Test func helpGroupsTheSubcommands() async throws {
+        let help = try await Command.run(["--help"])
+        for group in ["PLAY", "KEEP", "LOOK", "SERVE", "MAINTAIN"] {
+            #expect(help.output.uppercased().contains("\(group) SUBCOMMANDS:"))
+        }
+    }
+
+    @Test(
         arguments: [
             ["serve", "--limit", "12XB"], ["serve", "--limit", "lots"],
             ["fetch", "--limit", "-1", "http://127.0.0.1/a"],

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Primitives
 import Reprise
 import RepriseProxy
 
@@ -46,9 +47,9 @@ struct ConfigurationFile: Sendable, Equatable {
     init(_ bytes: [UInt8], named name: String) throws {
         self.name = name.printable
         folder = name.lastIndex(of: "/").map { String(name[...$0]) } ?? ""
-        guard let text = String(validating: bytes, as: UTF8.self) else {
+        guard let text = String(utf8: bytes) else {
             let line = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
-                .firstIndex { String(validating: $0, as: UTF8.self) == nil }
+                .firstIndex { String(utf8: $0) == nil }
             throw problem("The line is no text in UTF-8.", at: (line ?? 0) + 1)
         }
         let lines = text.drop { $0 == "\u{FEFF}" }.split(omittingEmptySubsequences: false) {

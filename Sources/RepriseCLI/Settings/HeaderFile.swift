@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import Primitives
 
 /// A file of request fields that log in at a host, which only its owner may read.
 enum HeaderFile {
@@ -14,7 +15,7 @@ enum HeaderFile {
 
     /// The fields in `bytes` of the file called `name`.
     static func fields(in bytes: [UInt8], of name: String) throws -> HTTPFields {
-        guard let text = String(validating: bytes, as: UTF8.self) else {
+        guard let text = String(utf8: bytes) else {
             throw ConfigurationFile.reason("\(name) is no text in UTF-8; it takes a request field on each line.")
         }
         var fields = HTTPFields()

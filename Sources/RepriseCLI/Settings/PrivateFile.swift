@@ -14,14 +14,14 @@ enum PrivateFile {
         do throws(RepriseError) {
             return try SmallFile.read(
                 path == "-" ? "./-" : path, named: path.printable, limit: largest, content: content,
-                check: { (descriptor) throws(RepriseError) in try check(descriptor, of: path.printable) })
+                isPrivate: true)
         } catch { throw ConfigurationFile.reason("\(setting): \(error.message)") }
     }
 
     /// Throws unless the open file belongs to this user or to root, and others have nothing to do with it.
     ///
     /// Its group may read it: systemd's credentials have an entry for the service, which stands there.
-    private static func check(_ descriptor: Int32, of name: String) throws(RepriseError) {
+    static func check(_ descriptor: Int32, of name: String) throws(RepriseError) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
             throw RepriseError(.invalidArgument, "\(name) cannot be examined: \(String(cString: strerror(errno))).")

@@ -130,6 +130,7 @@ struct ServerSettings: Sendable {
     func apply(to client: inout NIOOrigin.Configuration) {
         client.maximumConnectionsPerHost = connectionsPerHost
         client.queueTimeout = queueTimeout.duration
+        client.remembersLogins = !isShared
         privateOrigins.apply(to: &client)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Primitives
 import RepriseProxy
 
 /// A file of tokens, each with the name of those who use it.
@@ -20,7 +21,7 @@ enum TokenFile {
 
     /// The tokens in `bytes` of the file called `name`.
     static func tokens(in bytes: [UInt8], of name: String, besides single: String? = nil) throws -> [AccessToken] {
-        guard let text = String(validating: bytes, as: UTF8.self) else {
+        guard let text = String(utf8: bytes) else {
             throw ConfigurationFile.reason("\(name) is no text in UTF-8; it takes a name and a token on each line.")
         }
         var tokens: [AccessToken] = []

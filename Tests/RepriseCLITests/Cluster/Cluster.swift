@@ -12,9 +12,7 @@ import Testing
 ///
 /// One task changes it at a time.
 final class Cluster {
-    static let haproxy = ChildProcess.path(of: "haproxy") ?? (["/usr/sbin/haproxy"].first(where: isExecutable))
-
-    private static func isExecutable(_ path: String) -> Bool { FileManager.default.isExecutableFile(atPath: path) }
+    static let haproxy = ChildProcess.path(of: "haproxy")
 
     let origin: TestOrigin
     /// HAProxy's port.

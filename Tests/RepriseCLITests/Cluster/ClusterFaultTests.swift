@@ -93,7 +93,7 @@ struct FaultySite {
     /// SIGSTOP: for less than HAProxy's `timeout server` its clients wait, after that they go on elsewhere.
     func freezeAndThaw() async throws {
         let brief = try await clientsInMidBody(of: "n1")
-        try cluster.node("n1").send(SIGSTOP)
+        try cluster.node("n1").freeze()
         for (_, path, _) in brief { cluster.origin.release(path) }
         #expect(try await readAll(files(of: "n2")).values.allSatisfy { $0 == 0 }, "the others do not notice")
         try cluster.node("n1").send(SIGCONT)
@@ -104,7 +104,7 @@ struct FaultySite {
 
         try await cluster.startBalancer(serverTimeout: "5s")
         let long = try await clientsInMidBody(of: "n1")
-        try cluster.node("n1").send(SIGSTOP)
+        try cluster.node("n1").freeze()
         for (_, path, _) in long { cluster.origin.release(path) }
         await cluster.wait(until: false, "n1")
         let fetched = try await readAll()
