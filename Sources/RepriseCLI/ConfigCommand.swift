@@ -107,7 +107,7 @@ extension Serve {
         _ = try settings.value(.authorizeCommand, given: store.authorizeCommand)
         _ = try store.proxies(from: settings)
         var configuration = MediaCache.Configuration()
-        try pace.apply(to: &configuration, from: settings)
+        try DownloadOptions.apply(pace, to: &configuration, from: settings)
         _ = try settings.value(.logLevel, given: cache.logLevel)
         _ = try (cache.directory(from: settings), cache.encryption(from: settings))
         var client = NIOOrigin.Configuration()

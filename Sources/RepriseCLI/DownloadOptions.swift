@@ -23,12 +23,14 @@ struct DownloadOptions: ParsableArguments {
         try Setting.hours.check(option: hours)
     }
 
-    /// Puts what is in force into `configuration`.
-    func apply(to configuration: inout MediaCache.Configuration, from settings: Settings) throws {
-        let rate = try settings.value(.rate, given: rate)
-        let hours = try settings.value(.hours, given: hours)
-        configuration.downloadRate = rate.flatMap(Self.bytesPerSecond)
-        configuration.downloadWindow = hours.flatMap(Self.window)
+    /// Puts what is in force into `configuration`, where `options` were given.
+    static func apply(
+        _ options: Self?, to configuration: inout MediaCache.Configuration, from settings: Settings
+    ) throws {
+        let rate = try settings.value(.rate, given: options?.rate)
+        let hours = try settings.value(.hours, given: options?.hours)
+        configuration.downloadRate = rate.flatMap(bytesPerSecond)
+        configuration.downloadWindow = hours.flatMap(window)
     }
 
     /// The hours that `text` says; `nil` if it says none.

@@ -4,7 +4,6 @@ import Foundation
 import HTTPTypes
 import Primitives
 import Reprise
-import RepriseHTTPClient
 
 /// `reprise fetch`.
 struct Fetch: AsyncParsableCommand {
@@ -86,30 +85,21 @@ struct Fetch: AsyncParsableCommand {
     func run() async throws {
         let signals = StopSignals()
         try await Failure.reporting {
-            var settings = try self.store.configuration(cache)
-            try pace.apply(to: &settings, from: cache.settings())
-            let aging = Aging(&settings)
+            let run = try TransferRun(cache: cache, store: store, pace: pace)
             // What can be wrong without a look at the cache comes before it is opened: --reset empties it then.
             let list = try signals.get(await signals.interrupting { try await listed() })
             try check(list)
             let output = try output.map { try Output($0, force: options.force, cache: cache) }
             let file = try signals.get(await signals.interrupting { try await output?.open(signals) })
             let destination = output.flatMap { output in file.map { Destination(place: output, file: $0) } }
-            let origin = try OriginClient.make(for: cache, self.store)
-            let store: MediaCache
-            do { store = try await cache.open(settings, origin: origin, mayDoWithout: output != nil) } catch {
-                await origin.shutdown()
-                try await fetchAll(list, besides: error, to: destination, signals: signals)
-                return
+            do {
+                try await run(signals, mayDoWithout: output != nil) { access in
+                    try await fetchAll(list, in: access, to: destination)
+                }
+            } catch {
+                file?.discard()
+                throw error
             }
-            if let reason = store.storeProblem.flatMap({ Failure.reason($0) }) { Failure.report(reason) }
-            let result = await signals.interrupting { try await fetchAll(list, in: .opened(store), to: destination) }
-            // A limit under which nothing was done is not the cache's.
-            if case .success(let outcome) = result, outcome.isVain { try await store.restoreLimit() }
-            if case .success(let outcome) = result, !outcome.isVain { await aging.apply(to: store) }
-            await store.close()
-            await origin.shutdown()
-            if let code = try await signals.get(result, stored: cache).code { throw code }
         }
     }
 
@@ -138,30 +128,6 @@ struct Fetch: AsyncParsableCommand {
             }
             try await file.append(bytes)
         }
-    }
-
-    /// Fetches through the server that has the cache open; throws `error` if that is not why it could not be opened.
-    private func fetchAll(
-        _ list: [URLList.Item], besides error: any Error, to output: Destination?, signals: StopSignals
-    ) async throws {
-        let server: ControlClient
-        do {
-            let given = store.given ?? (pace.isGiven ? "--rate and --while" : nil)
-            guard let found = try await cache.server(insteadOf: error, given: given, isReset: store.reset) else {
-                throw error
-            }
-            server = found
-        } catch {
-            output?.file.discard()
-            throw error
-        }
-        let result = await signals.interrupting { try await fetchAll(list, in: .server(server), to: output) }
-        // What came has to be in the index, before it is said how much that is. A server that has ended has recorded
-        // it.
-        if case .failure(is StopSignals.StoppedTransfer) = result {
-            _ = try? await server.perform(FlushOperation(), patience: ControlClient.patience) { _ in }
-        }
-        if let code = try await signals.get(result, stored: cache).code { throw code }
     }
 
     /// The URLs of the command line and of the files.
@@ -194,24 +160,17 @@ struct Fetch: AsyncParsableCommand {
         }
     }
 
-    private struct Outcome: Sendable {
-        /// The first failure's exit code.
-        var code: ExitCode?
-        /// Nothing was fetched.
-        var isVain = true
-    }
-
     /// Fetches one after the other.
     private func fetchAll(
         _ list: [URLList.Item], in access: CacheAccess, to output: Destination?
-    ) async throws -> Outcome {
-        var outcome = Outcome()
+    ) async throws -> TransferRun.Outcome {
+        var outcome = TransferRun.Outcome()
         for (index, url) in list.map(\.url).enumerated() {
             let turn = list.count > 1 ? FetchMeter.Turn(number: index + 1, count: list.count) : nil
             let meter = FetchMeter(url: url, turn: turn, isJSON: json)
             do {
                 try await fetch(url, in: access, meter: meter, to: output)
-                outcome.isVain = false
+                outcome.noteSuccess()
             } catch {
                 // Nothing more can be said where the results go.
                 if error is OutputFile.Failure, output == nil { throw error }
@@ -219,7 +178,7 @@ struct Fetch: AsyncParsableCommand {
                 guard let reason = Failure.reason(error) else { throw error }
                 if json { try Terminal.printJSON(meter.report("failed", error: "\(reason.name): \(reason.message)")) }
                 Failure.report(reason, of: url, amongOthers: list.count > 1)
-                outcome.code = outcome.code ?? reason.code
+                outcome.note(reason)
             }
         }
         return outcome

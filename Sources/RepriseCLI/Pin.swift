@@ -2,9 +2,7 @@ import ArgumentParser
 import ByteRanges
 import Foundation
 import Reprise
-import RepriseHTTPClient
 import RepriseProxy
-import RepriseStreams
 
 /// `reprise pin`.
 struct Pin: AsyncParsableCommand {
@@ -82,63 +80,32 @@ struct Pin: AsyncParsableCommand {
     func run() async throws {
         let signals = StopSignals()
         try await Failure.reporting {
-            var settings = try self.store.configuration(cache)
-            try pace.apply(to: &settings, from: cache.settings())
-            let aging = Aging(&settings)
+            let run = try TransferRun(cache: cache, store: store, pace: pace)
             // Before the cache is opened: --reset empties it then.
             let urls = try await cache.behindOwn(urls)
             for url in urls { _ = try ResourceURL(url) }
-            let origin = try OriginClient.make(for: cache, self.store)
-            let store: MediaCache
-            do { store = try await cache.open(settings, origin: origin) } catch {
-                await origin.shutdown()
-                let given = self.store.given ?? (pace.isGiven ? "--rate and --while" : nil)
-                guard let server = try await cache.server(insteadOf: error, given: given, isReset: self.store.reset)
-                else { throw error }
-                let result = await signals.interrupting { try await pinAll(urls, in: .server(server)) }
-                // What came has to be in the index, before it is said how much that is. A server that has ended has
-                // recorded it.
-                if case .failure(is StopSignals.StoppedTransfer) = result {
-                    _ = try? await server.perform(FlushOperation()) { _ in }
-                }
-                if let code = try await signals.get(result, stored: cache).code { throw code }
-                return
-            }
-            let result = await signals.interrupting { try await pinAll(urls, in: .opened(store)) }
-            // A limit under which nothing was done is not the cache's.
-            if case .success(let outcome) = result, outcome.isVain { try await store.restoreLimit() }
-            if case .success(let outcome) = result, !outcome.isVain { await aging.apply(to: store) }
-            await store.close()
-            await origin.shutdown()
-            if let code = try await signals.get(result, stored: cache).code { throw code }
+            try await run(signals) { access in try await pinAll(urls, in: access) }
         }
-    }
-
-    private struct Outcome: Sendable {
-        /// The first failure's exit code.
-        var code: ExitCode?
-        /// Nothing was kept.
-        var isVain = true
     }
 
     /// Why a download waits; it stays one.
     private struct Waiting: Error { let reason: Failure.Reason }
 
     /// Keeps one after the other; one that fails does not stop the others.
-    private func pinAll(_ urls: [String], in access: CacheAccess) async throws -> Outcome {
-        var outcome = Outcome()
+    private func pinAll(_ urls: [String], in access: CacheAccess) async throws -> TransferRun.Outcome {
+        var outcome = TransferRun.Outcome()
         let until = time.map { (Date() + $0.duration / .seconds(1)).timeIntervalSince1970 }
         for url in urls {
             let report: String
             do {
                 report = try await pin(url, until: until, in: access)
-                outcome.isVain = false
+                outcome.noteSuccess()
             } catch {
                 let waiting = error as? Waiting
-                if waiting != nil { outcome.isVain = false }
+                if waiting != nil { outcome.noteSuccess() }
                 guard let reason = waiting?.reason ?? Failure.reason(error) else { throw error }
                 Failure.report(reason, of: url, amongOthers: urls.count > 1)
-                outcome.code = outcome.code ?? reason.code
+                outcome.note(reason)
                 continue
             }
             try Terminal.print(report)

@@ -228,7 +228,7 @@ struct Serve: AsyncParsableCommand {
             let budget = DescriptorBudget.raised()
             configuration.maximumConnections = Self.connections(values.maxConnections, within: budget, logger: logger)
             var settings = try store.configuration(cache)
-            try pace.apply(to: &settings, from: cache.settings())
+            try DownloadOptions.apply(pace, to: &settings, from: cache.settings())
             values.apply(to: &settings)
             // Before the cache is opened: then --reset empties it, and --maximum-age removes old entries.
             if store.reset || settings.maximumAge != nil { try await ProxyServer.rehearse(configuration) }
