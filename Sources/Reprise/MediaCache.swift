@@ -178,11 +178,12 @@ public final class MediaCache: Sendable {
 
     /// The stored entries, most recently used first.
     ///
-    /// Waits for the disk.
+    /// Waits for the disk, and until no other such question is answered. Throws ``RepriseError`` with code
+    /// `storageUnavailable`, or `CancellationError`.
     public func entries() async throws -> [CacheEntry] {
         guard let store = engine.store else { return [] }
         await store.recorder.flush()
-        return try await store.index.look { try $0.entries() }
+        return try await store.index.scan { try $0.entries() }
     }
 
     /// Removes the entry stored under `key`, even while it is being read; such reads end at their next hole.

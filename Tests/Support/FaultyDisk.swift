@@ -34,6 +34,7 @@ package final class FaultyDisk: FileSystem {
         var openError: Int32?
         var namesError: Int32?
         var willList: (@Sendable (String) -> Void)?
+        var willCreate: (@Sendable () -> Void)?
         var removeError: Int32?
         var statusError: Int32?
         var readError: (@Sendable (Int64) -> Int32?)?
@@ -68,6 +69,11 @@ package final class FaultyDisk: FileSystem {
 
     /// Calls this before each listing of a folder, with its path; the listing waits for it.
     package func setWillList(_ willList: (@Sendable (String) -> Void)?) { state.withLock { $0.willList = willList } }
+
+    /// Calls `willCreate` before a data file is created; `nil` for nothing.
+    package func setWillCreate(_ willCreate: (@Sendable () -> Void)?) {
+        state.withLock { $0.willCreate = willCreate }
+    }
 
     /// Makes every removal of a data file fail with this `errno`; `nil` for none.
     package func setRemoveError(_ error: Int32?) { state.withLock { $0.removeError = error } }
@@ -150,6 +156,7 @@ package final class FaultyDisk: FileSystem {
             return path.contains("/media/") ? state.openError : nil
         }
         if let error { throw SystemError(error) }
+        if create, path.contains("/media/") { state.withLock { $0.willCreate }?() }
         let isNew = (try? real.status(of: path)) == nil
         let file = try real.open(path, create: create)
         if isNew { inheritProtection(path) }

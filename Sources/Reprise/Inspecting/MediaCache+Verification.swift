@@ -96,7 +96,7 @@ extension MediaCache {
         var wrong: [Chunk] = []
         for chunk in stored.chunks.values.joined().sorted(by: { $0.start < $1.start }) {
             try Task.checkCancellation()
-            let isSound = await DiskQueue.shared.run {
+            let isSound = await DiskQueue.scans.run {
                 proof.bytes(of: chunk, in: file) != nil
             }
             if !isSound { wrong.append(chunk) }

@@ -114,11 +114,13 @@ final class Store: Sendable {
 
     /// Opens or creates the data file of `record`.
     func file(_ record: GenerationRecord, create: Bool) throws(RepriseError) -> DataFile {
+        let path = path(record)
+        guard create else { return try DataFile(path: path, create: false, in: fileSystem, openFiles: openFiles) }
         // Checked under the lock, so that no file is created once the cache is closed.
-        try isClosed.withLock { isClosed throws(RepriseError) in
-            guard !isClosed || !create else { throw RepriseError(.closed, "The cache was closed.") }
-            if create { made.withLock { _ = $0?.insert(record.id) } }
-            return try DataFile(path: path(record), create: create, in: fileSystem, openFiles: openFiles)
+        return try isClosed.withLock { isClosed throws(RepriseError) in
+            guard !isClosed else { throw RepriseError(.closed, "The cache was closed.") }
+            made.withLock { _ = $0?.insert(record.id) }
+            return try DataFile(path: path, create: true, in: fileSystem, openFiles: openFiles)
         }
     }
 
@@ -237,7 +239,8 @@ final class Store: Sendable {
     /// Records everything and closes the directory.
     func close() async throws(RepriseError) {
         defer { lock?.release() }
-        isClosed.withLock { $0 = true }
+        // Waits for a file that is being created.
+        await DiskQueue.shared.run { [self] in isClosed.withLock { $0 = true } }
         guard await recorder.close() else { return }
         guard problem == nil else {
             return try await DiskQueue.shared.run { [index] () throws(RepriseError) in try index.close() }

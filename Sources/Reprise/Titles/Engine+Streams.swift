@@ -31,7 +31,7 @@ extension MediaCache {
     /// `storageUnavailable`.
     package func storedStreams(_ titles: [TitlePage.Item]) async throws -> [CacheKey: StoredStream] {
         guard let planner = engine.configuration.streamPlanner, let inspector = await inspector() else { return [:] }
-        return try await DiskQueue.shared.runCancelable { [self] in
+        return try await DiskQueue.scans.scan { [self] in
             var streams: [CacheKey: StoredStream] = [:]
             for item in titles {
                 try Cancellation.check()

@@ -4,11 +4,12 @@ import Primitives
 extension MediaCache {
     /// The titles of which something is stored or that were named, the most recently used first.
     ///
-    /// Waits for the disk. Throws ``RepriseError`` with code `storageUnavailable`.
+    /// Waits for the disk, and until no other such question is answered. Throws ``RepriseError`` with code
+    /// `storageUnavailable`, or `CancellationError`.
     public func titles() async throws -> [Title] {
         guard let store = engine.store else { return [] }
         await store.recorder.flush()
-        return try await store.index.look { try $0.titles() }
+        return try await store.index.scan { try $0.titles() }
     }
 
     /// Reads what this cache has stored; `nil` without a store.

@@ -67,7 +67,7 @@ extension MediaCache {
         await store.recorder.flush()
         if search != nil { try await store.titleSearches.take() }
         defer { if search != nil { store.titleSearches.leave() } }
-        let queue = search == nil ? DiskQueue.shared : DiskQueue.searches
+        let queue = search == nil ? DiskQueue.shared : DiskQueue.scans
         let page = try await queue.runCancelable {
             try store.index.titlePage(after: place, limit: min(max(1, limit), TitlePage.largest), matching: search)
         }

@@ -148,7 +148,7 @@ import Testing
     @Test("a search ends when its client leaves, and files are served beside it") func clientsThatLeave() async throws {
         try await Self.run { proxy async throws in
             let semaphore = DispatchSemaphore(value: 0)
-            let other = Task { await DiskQueue.searches.run { semaphore.wait() } }
+            let other = Task { await DiskQueue.scans.run { semaphore.wait() } }
             do {
                 defer { semaphore.signal() }
                 var clients: [RawClient] = []

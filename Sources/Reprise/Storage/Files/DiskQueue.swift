@@ -6,8 +6,9 @@ package final class DiskQueue: Sendable {
     /// The queue of this process.
     package static let shared = DiskQueue(
         DispatchQueue(label: "reprise.disk", qos: .userInitiated, attributes: .concurrent))
-    /// Runs searches, one at a time, so that they take no threads from reads and fetches.
-    package static let searches = DiskQueue(DispatchQueue(label: "reprise.search", qos: .utility))
+    /// Runs what reads the whole index, all files or many playlists, one at a time, so that it takes no threads from
+    /// reads and fetches.
+    package static let scans = DiskQueue(DispatchQueue(label: "reprise.scans", qos: .utility))
 
     /// Reads and edits playlists on at most as many threads as there are cores, so that however many hostile ones there
     /// are, the other threads of the process get their share of the time.
@@ -112,6 +113,14 @@ package final class DiskQueue: Sendable {
         } onCancel: {
             flag.set()
         }.get()
+    }
+
+    /// Runs `work` as ``runCancelable(_:)`` does, unless the task is canceled before its turn comes.
+    package func scan<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+        try await runCancelable {
+            try Cancellation.check()
+            return try work()
+        }
     }
 
     private func enqueue(_ job: @escaping @Sendable () -> Void) {

@@ -303,7 +303,8 @@ package final class OutputFile: Sendable {
         #endif
     }
 
-    static func exists(_ name: String) -> Failure { Failure(.exists, "\(name) exists already.") }
+    /// The failure for an output that must not be replaced.
+    package static func exists(_ name: String) -> Failure { Failure(.exists, "\(name) exists already.") }
 
     static func refusal(_ name: String, code: Int32) -> Failure {
         Failure(.cannotCreate, "Cannot create \(name): \(words(code)).")

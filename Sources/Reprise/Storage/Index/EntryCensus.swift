@@ -87,7 +87,7 @@ extension Index {
         if let counts = census.counts { return counts }
         census.begin()
         do {
-            return census.finish(try await DiskQueue.searches.run { try allEntries() })
+            return census.finish(try await DiskQueue.scans.run { try allEntries() })
         } catch {
             census.giveUp()
             throw error
