@@ -89,7 +89,8 @@ struct LineEditor: PieceEditor {
             block.bytes = lines
             return try PlaylistRewriter.written(.hls(list), of: block)
         } catch {
-            report(error)
+            // The result of canceled work is not sent.
+            if error.code != .canceled { report(error) }
             return lines
         }
     }

@@ -1,4 +1,5 @@
 import Playlists
+import Primitives
 import Reprise
 
 /// Writes the links of a playlist so that a player resolves each of them to this proxy.
@@ -90,7 +91,9 @@ struct PlaylistRewriter: BodyEditor {
         guard PlaylistFormat(of: body.bytes) == .hls else { throw unedited(body, because: error) }
         return try await slowly(body) {
             var lines = lineEditor(of: body)
-            return lines.edit(body.bytes) + lines.finish()
+            let text = lines.edit(body.bytes) + lines.finish()
+            try Cancellation.check()
+            return text
         }
     }
 
