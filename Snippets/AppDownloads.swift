@@ -26,6 +26,7 @@
             // snippet.show
             let film = StreamSelection(quality: .height(720), audio: .only(["de"]))
             try await cache.downloads.add(url, selection: film, partition: account.id, networkPolicy: .inexpensive)
+            try await cache.downloads.add(url, partition: account.id, networkPolicy: .any)  // now on any network
             // snippet.hide
         }
     }

@@ -17,14 +17,15 @@ extension MediaCache {
     /// `invalidArgument` for the first bytes, seconds or segments if they are none, and for a download that may use no
     /// network (``NetworkPolicy/never``).
     public func retain(_ resource: MediaResource, as retention: Retention) async throws {
-        try await retain(resource, as: retention, selection: StreamSelection())
+        try await retain(resource, as: retention, selection: nil)
     }
 
-    /// As ``retain(_:as:)-(MediaResource,_)``, with what is downloaded of a stream.
+    /// As ``retain(_:as:)-(MediaResource,_)``, with what is downloaded of a stream; with `nil`, a download keeps its
+    /// selection.
     ///
     /// `arrived` is told the length of each piece that the origin sends of a beginning.
     package func retain(
-        _ resource: MediaResource, as retention: Retention, selection: StreamSelection,
+        _ resource: MediaResource, as retention: Retention, selection: StreamSelection?,
         arrived: (@Sendable (Int) -> Void)? = nil
     ) async throws {
         guard retention != .download || resource.networkPolicy != .never else {
@@ -42,6 +43,8 @@ extension MediaCache {
             }
         }
         await store.evictor.prepare()
+        let former = selection == nil && retention == .download ? await downloads.found(resource.key)?.item : nil
+        let selection = selection ?? former?.selection ?? StreamSelection()
         let retained = Index.Retained(
             key: resource.key, url: resource.url, retention: retention,
             selection: retention == .download ? selection : nil,
@@ -102,7 +105,8 @@ extension MediaCache {
 
     /// Pins and downloads of which nothing is stored yet.
     package func awaitedEntries() async throws -> [CacheInspector.AwaitedEntry] {
-        try await inspecting { try $0.awaitedEntries() } ?? []
+        guard let inspector = await inspector() else { return [] }
+        return try await DiskQueue.scans.scan { try inspector.awaitedEntries() }
     }
 
     /// Records the limit again that was chosen before this cache was opened, for a command that failed; not where more

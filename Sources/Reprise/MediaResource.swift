@@ -144,7 +144,7 @@ public struct MediaResource: Sendable {
     var engine: Engine { resource.engine }
 
     /// Downloads the resource, and names its title unless `name` is `nil`.
-    func download(_ selection: StreamSelection, name: String?) async throws {
+    func download(_ selection: StreamSelection?, name: String?) async throws {
         if let name { try MediaCache.check(name) }
         try await cache.retain(self, as: .download, selection: selection)
         if let name { try await cache.setName(name, ofTitle: self) }

@@ -24,6 +24,9 @@ public struct RepriseError: Error, Sendable, CustomStringConvertible {
     /// The origin's response, for code `originRefused`.
     public let refusal: OriginRefusal?
 
+    /// The status of the origin's response, such as 404, for code `originRefused`; `nil` for other codes.
+    public var statusCode: Int? { refusal?.head.status.code }
+
     /// What prevents storing, for the codes `storageFull` and `notStored`, where that is known; the command says it in
     /// its own words.
     package internal(set) var obstacle: StorageObstacle?

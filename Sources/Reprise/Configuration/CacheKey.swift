@@ -5,12 +5,15 @@ import Primitives
 /// Selects the stored responses of a resource.
 ///
 /// Never contains a range (RFC 9111 §2).
-public struct CacheKey: Hashable, Sendable, CustomStringConvertible {
+public struct CacheKey: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// The key itself; by default the URL.
     public let text: String
 
     /// Creates a key from any text.
     public init(_ text: String) { self.text = text }
+
+    /// Creates a key from a literal, such as `"film-4711"`.
+    public init(stringLiteral text: String) { self.text = text }
 
     /// SHA-256 of the text in lower-case hexadecimal, used in file names and in the index.
     ///

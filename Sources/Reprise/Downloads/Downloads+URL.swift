@@ -7,12 +7,16 @@ public import Foundation
 /// calls throw ``RepriseError`` with code `invalidURL` if the URL is neither http nor https.
 extension Downloads {
     /// Downloads the file or stream at `url`; see ``add(_:name:selection:)-(MediaResource,_,_)``.
+    ///
+    /// `networkPolicy` says which networks may be used. `nil`, the default, keeps the policy of a download that exists;
+    /// a new one may use any.
     public func add(
-        _ url: URL, name: String? = nil, selection: StreamSelection = StreamSelection(), partition: String? = nil,
-        networkPolicy: NetworkPolicy = .any
+        _ url: URL, name: String? = nil, selection: StreamSelection? = nil, partition: String? = nil,
+        networkPolicy: NetworkPolicy? = nil
     ) async throws {
         var resource = try cache().resource(for: url, partition: partition)
-        resource.networkPolicy = networkPolicy
+        let former = networkPolicy == nil ? await found(resource.key)?.item : nil
+        resource.networkPolicy = networkPolicy ?? former?.request.networkPolicy ?? .any
         try await add(resource, name: name, selection: selection)
     }
 
@@ -24,6 +28,11 @@ extension Downloads {
     /// Resumes the download of `url`; see ``resume(_:)``.
     public func resume(_ url: URL, partition: String? = nil) async throws {
         try await resume(key(of: url, partition: partition))
+    }
+
+    /// Moves the download of `url` before that of another URL, or behind all with `nil`; see ``move(_:before:)``.
+    public func move(_ url: URL, before other: URL?, partition: String? = nil) async throws {
+        try await move(key(of: url, partition: partition), before: other.map { try key(of: $0, partition: partition) })
     }
 
     /// Removes the download of `url` and its bytes; see ``remove(_:)``.

@@ -72,7 +72,7 @@ public final class Downloads: Sendable {
     /// The cache.
     ///
     /// Throws ``RepriseError`` with code `closed` if it is gone.
-    func cache() throws(RepriseError) -> MediaCache {
+    package func cache() throws(RepriseError) -> MediaCache {
         guard let cache = owner.withLock({ $0.cache }) else {
             throw RepriseError(.closed, "The cache of these downloads is closed.")
         }
@@ -88,12 +88,12 @@ public final class Downloads: Sendable {
     /// `storageFull` when pinned entries and downloads would exceed the limit by themselves; `storageUnavailable`.
     ///
     /// With the URL of a stream's outermost playlist, what `selection` says of the stream is downloaded: playlists,
-    /// segments and keys. Without a second call with another selection, it stays the same.
+    /// segments and keys. `nil`, the default, keeps the selection of a download that exists.
     ///
     /// `name` is the name of the title, as in ``MediaCache/nameTitle(of:name:tag:)``. `nil`, the default, keeps the
     /// current name.
     public func add(
-        _ resource: MediaResource, name: String? = nil, selection: StreamSelection = StreamSelection()
+        _ resource: MediaResource, name: String? = nil, selection: StreamSelection? = nil
     ) async throws {
         try await resource.download(selection, name: name)
     }
