@@ -5,7 +5,7 @@ public import Reprise
 ///
 /// Needs no SwiftUI, so that other views can show it, too. The words are English.
 public struct DownloadStatus: Sendable, Equatable {
-    /// The name given here or to the download, or the last part of the URL's path, or its host.
+    /// The name given here or to the download, or one made from the URL's path, or its host.
     public let name: String
     /// The stored fraction, 0 to 1; `nil` while it is not known how much there is.
     public let fraction: Double?
@@ -77,10 +77,10 @@ public struct DownloadStatus: Sendable, Equatable {
         second.map { "\(first), \($0)" } ?? first
     }
 
-    /// The last part of a URL's path that is not empty, decoded; otherwise its host.
+    /// A name from the path of `url`, decoded; its host if there is no path.
     static func name(of url: String) -> String {
-        guard let components = URLComponents(string: url) else { return url.prefix { $0 != "?" }.description }
-        return components.path.split(separator: "/").last.map(String.init) ?? components.host ?? url
+        let name = TitleName.path(of: url)
+        return name.removingPercentEncoding ?? name
     }
 }
 

@@ -33,9 +33,16 @@ extension PageScript {
         // Without characters that turn around what is shown behind them.
         const plain = text => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
         const decoded = text => { try { return plain(decodeURIComponent(text)) } catch { return text } };
+        // As TitleName.swift does it.
+        const common = new Set(["chunklist", "dash", "hls", "index", "live", "main", "manifest", "master", "media",
+          "playlist", "prog_index", "stream", "vod"]);
+        const isCommon = segment => common.has(segment.split(".")[0].toLowerCase());
         const nameOf = url => {
-          const rest = url.slice(url.indexOf("://") + 3).replace(/\?…$/, ""), host = rest.split("/")[0];
-          return { file: decoded(rest.slice(host.length).split("/").filter(Boolean).pop() ?? host), host };
+          const [host, ...path] = url.slice(url.indexOf("://") + 3).split(/[?#]/)[0].split("/").filter(Boolean);
+          const last = path[path.length - 1];
+          if (last === undefined || !isCommon(last)) return { file: decoded(last ?? host), host };
+          const end = path.findLastIndex(segment => !isCommon(segment));
+          return { file: decoded((end < 0 ? path : path.slice(0, end + 1)).slice(-3).join("/")), host };
         };
         const streamWords = (stored, files, share, isComplete) => {
           const amount = bytes(stored) + " in " + count(files, "file");

@@ -29,14 +29,12 @@ enum ShownText {
         return count(Int(seconds), "second")
     }
 
-    /// The last part of the path of `url`, as a person would write it, and its host.
+    /// A name for `url`, as ``TitleName`` makes it and a person would write it, and its host.
     static func name(of url: String) -> (file: String, host: String) {
         // A query that is not told ends so.
         let told = url.hasSuffix("?…") ? url.dropLast(2) : url[...]
-        let rest = told.split(separator: "://", maxSplits: 1).last ?? ""
-        let host = String(rest.prefix { $0 != "/" })
-        let last = rest.dropFirst(host.count).split(separator: "/").last.map(String.init)
-        return (last.map { Self.decoded($0) } ?? host, host)
+        let host = told.split(separator: "://", maxSplits: 1).last?.prefix { $0 != "/" } ?? ""
+        return (decoded(TitleName.path(of: String(told))), String(host))
     }
 
     /// RFC 3986 §2.1; what is not encoded as it must be stays as it is.

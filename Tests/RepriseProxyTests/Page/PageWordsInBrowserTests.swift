@@ -51,7 +51,11 @@ struct PageWordsInBrowserTests {
             #expect(
                 try await results("[\(calls.joined(separator: ","))]")
                     == streams.map { ShownText.stream(6_100_000, files: 3, share: $0, isComplete: $1) })
-            let urls = ["https://a.example/a%E2%80%AEb%20%E2%81%A6c", "http://a.example/%zz.mp4?…"]
+            let urls = [
+                "https://a.example/a%E2%80%AEb%20%E2%81%A6c", "http://a.example/%zz.mp4?…", "http://a.example",
+                "http://a.example/show/season-1/e03/hls/master.m3u8?…", "http://a.example/hls/index.m3u8",
+                "http://a.example/master.m3u8", "http://a.example/x/1/2/3/4/Manifest.mpd", "http://a.example/x//",
+            ]
             let names = urls.map { ShownText.name(of: $0).file }
             #expect(try await results("['\(urls.joined(separator: "','"))'].map(url => nameOf(url).file)") == names)
             let bar = StoredBar(spans: [[0, 250], [99_999, 100_000], [7, 7]], length: 100_000, words: "x")
