@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import Primitives
-import Logging
 import Reprise
 import RepriseHTTPClient
 import RepriseProxy
@@ -18,9 +17,6 @@ struct CacheOptions: ParsableArguments {
                 """,
             valueName: "dir"))
     var cacheDir: String?
-
-    @Option(help: Setting.logLevel.help("How much serve and play log.", valueName: "level"))
-    var logLevel: LogLevel?
 
     @Option(
         help: Setting.encryptKeyFile.help(
@@ -152,21 +148,6 @@ struct CacheOptions: ParsableArguments {
             return home + "/.cache/reprise"
         #endif
     }
-
-    /// A logger to standard error, of the level that was asked for, or of `level`.
-    func logger(_ label: String, otherwise level: LogLevel = .notice) throws -> Logger {
-        logger(label, levels: LogLevelSwitch(try logLevel(otherwise: level)))
-    }
-
-    /// A logger to standard error, whose level `levels` changes while the program runs.
-    func logger(_ label: String, levels: LogLevelSwitch) -> Logger {
-        Logger(label: label) { SwitchedLogHandler(StreamLogHandler.standardError(label: $0), levels: levels) }
-    }
-
-    /// The level that was asked for, or `level`.
-    func logLevel(otherwise level: LogLevel = .notice) throws -> Logger.Level {
-        try (settings().value(.logLevel, given: logLevel) ?? level).level
-    }
 }
 
 /// Options of the subcommands that open the cache for writing.
@@ -296,13 +277,6 @@ struct Aging: Sendable {
         guard let maximumAge else { return }
         await store.prune(olderThan: maximumAge + (.now - start))
     }
-}
-
-/// How much is logged.
-enum LogLevel: String, ExpressibleByArgument, CaseIterable {
-    case trace, debug, info, notice, warning, error
-
-    var level: Logger.Level { Logger.Level(rawValue: rawValue) ?? .notice }
 }
 
 extension Holdings {

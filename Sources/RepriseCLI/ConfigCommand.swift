@@ -8,8 +8,8 @@ struct ConfigCommand: AsyncParsableCommand {
         commandName: "config",
         abstract: "Print the settings of the server that are in force, and which place says so.",
         discussion: """
-            An option counts before a variable, a variable before the file that --config or REPRISE_CONFIG names, and a
-            file before the default. Takes the options of serve, and starts nothing. What it prints is a configuration
+            An option counts before a variable, a variable before the file that --config or REPRISE_CONFIG names, and a \
+            file before the default. Takes the options of serve, and starts nothing. What it prints is a configuration \
             file, except for secrets, which are not shown.
 
             Exit code 64 if something is wrong, such as an unknown name in the file.
@@ -108,7 +108,7 @@ extension Serve {
         _ = try store.proxies(from: settings)
         var configuration = MediaCache.Configuration()
         try DownloadOptions.apply(pace, to: &configuration, from: settings)
-        _ = try settings.value(.logLevel, given: cache.logLevel)
+        _ = try log.level(from: settings)
         _ = try (cache.directory(from: settings), cache.encryption(from: settings))
         var client = NIOOrigin.Configuration()
         try store.network.apply(to: &client, from: settings)

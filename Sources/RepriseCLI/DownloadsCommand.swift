@@ -9,21 +9,19 @@ struct DownloadsCommand: AsyncParsableCommand {
         commandName: "downloads",
         abstract: "List downloads in their order; pause, resume and move them.",
         discussion: """
-            A download begins with pin --download, and goes on whenever a command that fetches opens the cache: serve,
-            fetch, pin, play. Two run at once, in this order. What is paused stays stored. While the server runs, its
-            downloads say whether they run, wait or have failed, why, and what helps; they are queued otherwise, also
+            Downloads are begun with reprise download, and go on whenever a command that fetches opens the cache: \
+            serve, download, fetch, play. Two run at once, in this order. What is paused stays stored. While the server runs, its \
+            downloads say whether they run, wait or have failed, why, and what helps; they are queued otherwise, also \
             beside another command that fetches them, and say why they waited or failed last.
 
             Examples:
               reprise downloads
               reprise downloads --pause https://example.com/film.mp4
-              reprise downloads --resume https://example.com/film.mp4 --first https://example.com/film.mp4
+              reprise downloads --first https://example.com/film.mp4
               reprise downloads --json | jq -r 'select(.state != "done") | .url'
-              reprise downloads --json | jq -r 'select(.state == "failed") | "\\(.url): \\(.error)"'
+              reprise downloads --json | jq -r 'select(.state == "failed") | .error'
             """)
 
-    @OptionGroup var cache: CacheOptions
-    @OptionGroup var names: NameOptions
     @Option(help: ArgumentHelp("Download to pause; may be repeated.", valueName: "url"))
     var pause: [String] = []
     @Option(help: ArgumentHelp("Download that may go on; may be repeated.", valueName: "url"))
@@ -32,6 +30,8 @@ struct DownloadsCommand: AsyncParsableCommand {
     var first: String?
     @Flag(help: "One JSON object per line.")
     var json = false
+    @OptionGroup var names: NameOptions
+    @OptionGroup var cache: CacheOptions
 
     /// A download in JSON.
     private struct Report: Encodable {
@@ -64,7 +64,7 @@ struct DownloadsCommand: AsyncParsableCommand {
                 }
             }
             if outcome.downloads.isEmpty, !json {
-                try Terminal.print("There are no downloads. To begin one: reprise pin --download URL")
+                try Terminal.print("There are no downloads. To begin one: reprise download URL")
             }
         }
     }

@@ -15,12 +15,12 @@ struct Export: AsyncParsableCommand {
                                  picture that is stored, and all sound
               .m3u8 .mpd or -    the playlist itself, as the origin sent it
 
-            --quality, --codec, --audio and --subtitles narrow what is taken of a stream.
-            Subtitles get into .mp4, .mov, .mkv and .webm; those of DASH only with --subtitles.
+            --quality, --codec, --audio and --subtitles narrow what is taken of a stream. \
+            Subtitles get into .mp4, .mov, .mkv and .webm; those of DASH only with --subtitles. \
             Periods of DASH become one file if their tracks are alike.
 
-            Exit codes: 66 if nothing is stored that plays as a whole; 127 if there is no
-            ffmpeg; 1 if ffmpeg fails or leaves something out, if periods of DASH differ, or
+            Exit codes: 66 if nothing is stored that plays as a whole; 127 if there is no \
+            ffmpeg; 1 if ffmpeg fails or leaves something out, if periods of DASH differ, or \
             for a stream that is live or protected.
 
             Examples:
@@ -31,8 +31,6 @@ struct Export: AsyncParsableCommand {
               reprise export https://example.com/show/manifest.mpd -o sound.m4a --audio de
             """)
 
-    @OptionGroup var cache: CacheOptions
-    @OptionGroup var names: NameOptions
     @Argument(help: "URL, or cache key, of the entry.")
     var url: String
     @Option(
@@ -45,6 +43,8 @@ struct Export: AsyncParsableCommand {
     @OptionGroup(title: "Of a stream") var stream: StreamOptions
     @Flag(help: "One JSON object for the result, sizes in bytes.")
     var json = false
+    @OptionGroup var names: NameOptions
+    @OptionGroup var cache: CacheOptions
 
     func validate() throws {
         if output.isEmpty {

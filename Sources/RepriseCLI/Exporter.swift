@@ -27,7 +27,7 @@ struct Exporter: Sendable {
         var playlist: String?
     }
 
-    /// Writes what is stored of `url`, which a signal ends.
+    /// Writes the stored bytes of `url`; a signal ends that.
     func export(_ url: String, _ signals: StopSignals) async throws {
         let inspector = try await cache.inspector()
         let entry = try names.entry(url, in: inspector)
@@ -112,7 +112,7 @@ struct Exporter: Sendable {
             guard error.code == .notStored, let reason = Failure.reason(error) else { throw error }
             throw Failure.Reason(
                 code: reason.code, name: reason.name,
-                message: "\(reason.message) Command: reprise pin --download \(entry.url.redacted)")
+                message: "\(reason.message) Command: reprise download \(entry.url.redacted)")
         }
     }
 

@@ -10,8 +10,8 @@ struct Fetch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Download URLs into the cache; only what is missing is fetched.",
         discussion: """
-            Stop it at any time: the next run goes on from there. Of a stream only the playlist is fetched: pin --download
-            takes its segments, and --first the beginning. A web page is an error. A file that cannot be stored as a whole
+            Stop it at any time: the next run goes on from there. Of a stream only the playlist is fetched: download \
+            takes its segments, and --first the beginning. A web page is an error. A file that cannot be stored as a whole \
             is not fetched, unless --output names where to write it; the exit code is 74 in both cases.
 
             Examples:
@@ -23,9 +23,6 @@ struct Fetch: AsyncParsableCommand {
               reprise fetch --rate 20Mbit --while 02:00-06:00 --from album.m3u
               sort -u urls.txt | reprise fetch --from -
             """)
-
-    @OptionGroup var cache: CacheOptions
-    @OptionGroup var store: StoreOptions
 
     @Argument(help: "URLs to fetch.")
     var urls: [String] = []
@@ -52,12 +49,13 @@ struct Fetch: AsyncParsableCommand {
     var first: Beginning?
 
     @OptionGroup var options: OutputOptions
-    @OptionGroup var pace: DownloadOptions
-
-    @OptionGroup var headers: HeaderOptions
 
     @Flag(help: "Progress and results as one JSON object per line on standard output.")
     var json = false
+    @OptionGroup var headers: HeaderOptions
+    @OptionGroup var pace: DownloadOptions
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var cache: CacheOptions
 
     func validate() throws {
         if let first, first.isNothing { throw ValidationError("--first takes more than nothing, such as 10s or 5MB.") }
@@ -94,7 +92,9 @@ struct Fetch: AsyncParsableCommand {
             let destination = output.flatMap { output in file.map { Destination(place: output, file: $0) } }
             do {
                 try await run(signals, mayDoWithout: output != nil) { access in
-                    try await fetchAll(list, in: access, to: destination)
+                    try await TransferRun.each(list.map(\.url), isJSON: json) { url, meter in
+                        try await fetch(url, in: access, meter: meter, to: destination)
+                    }
                 }
             } catch {
                 file?.discard()
@@ -123,8 +123,7 @@ struct Fetch: AsyncParsableCommand {
                 throw Failure.Reason(
                     code: ExitCode(64), name: "\(RepriseError.Code.invalidArgument)",
                     message: "\(URLText.name(of: url)) is a playlist and not a film, so nothing is written to "
-                        + "\(place.name). To have the film: reprise pin --download URL, then reprise export URL "
-                        + "--output \(place.name)")
+                        + "\(place.name). To have the film: reprise download URL --output \(place.name)")
             }
             try await file.append(bytes)
         }
@@ -160,30 +159,6 @@ struct Fetch: AsyncParsableCommand {
         }
     }
 
-    /// Fetches one after the other.
-    private func fetchAll(
-        _ list: [URLList.Item], in access: CacheAccess, to output: Destination?
-    ) async throws -> TransferRun.Outcome {
-        var outcome = TransferRun.Outcome()
-        for (index, url) in list.map(\.url).enumerated() {
-            let turn = list.count > 1 ? FetchMeter.Turn(number: index + 1, count: list.count) : nil
-            let meter = FetchMeter(url: url, turn: turn, isJSON: json)
-            do {
-                try await fetch(url, in: access, meter: meter, to: output)
-                outcome.noteSuccess()
-            } catch {
-                // Nothing more can be said where the results go.
-                if error is OutputFile.Failure, output == nil { throw error }
-                if let failure = error as? OutputFile.Failure, failure.reason == .readerIsGone { throw error }
-                guard let reason = Failure.reason(error) else { throw error }
-                if json { try Terminal.printJSON(meter.report("failed", error: "\(reason.name): \(reason.message)")) }
-                Failure.report(reason, of: url, amongOthers: list.count > 1)
-                outcome.note(reason)
-            }
-        }
-        return outcome
-    }
-
     private func fetch(
         _ url: String, in access: CacheAccess, meter: FetchMeter, to output: Destination?
     ) async throws {
@@ -192,21 +167,17 @@ struct Fetch: AsyncParsableCommand {
             url: url, first: first?.text, fields: headers.lines, body: output != nil, names: names)
         let outcome: FetchOperation.Outcome
         do {
-            outcome = try await access.perform(operation, shownBy: meter) { bytes in
-                try await output?.append(bytes, of: url)
-            }
+            outcome = try await access.perform(
+                operation, shownBy: meter, of: url, names: names, advice: "Run the same command again to go on."
+            ) { bytes in try await output?.append(bytes, of: url) }
             if let failure = outcome.failure { throw failure.reason }
             try output?.file.finish()
         } catch {
             output?.file.discard()
-            // What a canceled task fails with is no failure of the origin's.
-            guard error is CancellationError || Task.isCancelled else { throw error }
-            if json { try Terminal.printJSON(meter.report("interrupted")) }
-            // Of a server that does not answer it is not known how far it is.
-            if error is StopSignals.Interruption { throw error }
-            throw StopSignals.StoppedTransfer(
-                key: try meter.key ?? names.policy.key(for: ResourceURL(url)), name: name,
-                policy: names.policy, advice: "Run the same command again to go on.")
+            if output != nil, let failure = error as? OutputFile.Failure, failure.reason != .readerIsGone {
+                throw Failure.reason(failure) ?? error
+            }
+            throw error
         }
         meter.take(outcome.progress)
         // That nothing can be stored was said when the cache was opened; then the file is all that is wanted.
@@ -215,7 +186,7 @@ struct Fetch: AsyncParsableCommand {
             throw Failure.Reason.notStored("\(written)\(name) is not stored as a whole: \(obstacle)")
         }
         if outcome.isPlaylist == true, output == nil {
-            let advice = "To keep the show: reprise pin --download URL"
+            let advice = "To keep the show: reprise download URL"
             Terminal.error("reprise: \(name) is a playlist: the segments of its stream are not stored. \(advice)")
         }
         if json { return try Terminal.printJSON(meter.report("done")) }

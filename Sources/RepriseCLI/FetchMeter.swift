@@ -13,6 +13,8 @@ struct FetchReport: Encodable {
     var bytes: Int64?
     var total: Int64?
     var fromStore: Int64?
+    /// Of a stream.
+    var storedFiles, files: Int?
     var seconds: Double?
     var bytesPerSecond: Int64?
     var error: String?
@@ -140,9 +142,10 @@ final class FetchMeter: Sendable {
     /// How far it is, as a line of JSON.
     func report(_ state: String, error: String? = nil) -> FetchReport {
         let progress = self.state.withLock { $0.progress }
+        let told = self.state.withLock { $0.report }
         return FetchReport(
             url: url, state: state, number: turn?.number, count: turn?.count, bytes: progress.bytes,
-            total: progress.total, fromStore: progress.fromStore,
+            total: progress.total, fromStore: progress.fromStore, storedFiles: told?.storedFiles, files: told?.files,
             seconds: elapsed / .seconds(1), error: error)
     }
 
@@ -154,7 +157,8 @@ final class FetchMeter: Sendable {
             state.isShown = true
             let picture = ProgressPicture(
                 name: name, url: url, progress: state.progress, time: time, wait: state.wait,
-                program: AskedPrograms.path, yields: state.report?.yields == true)
+                program: AskedPrograms.path, yields: state.report?.yields == true,
+                files: state.report.flatMap { StreamCount($0) })
             if isJSON {
                 var report = picture.report
                 (report.number, report.count) = (turn?.number, turn?.count)
@@ -185,6 +189,19 @@ final class FetchMeter: Sendable {
     }
 }
 
+/// How many files of a stream are stored.
+struct StreamCount {
+    let stored, all: Int
+
+    /// `nil` if `report` is not that of a stream.
+    init?(_ report: TransferReport) {
+        guard let stored = report.storedFiles, let all = report.files, all > 0 else { return nil }
+        (self.stored, self.all) = (stored, all)
+    }
+
+    var fraction: Double { Double(stored) / Double(all) }
+}
+
 /// A progress at one moment, as text.
 struct ProgressPicture {
     let name: String
@@ -197,14 +214,15 @@ struct ProgressPicture {
     var program: String?
     /// Whether it gives way to a player.
     var yields = false
+    /// Of a stream, whose length in bytes is not known.
+    var files: StreamCount?
 
     private var phase: TransferProgress.Phase { progress.phase(at: time) }
 
     /// For files and pipes.
     var line: String {
         if let wait { return "\(name)  \(wait.message)" }
-        let of = progress.total.map { " of \(ByteCount($0))" } ?? ""
-        let amount = "\(name)  \(ByteCount(progress.bytes))\(of)"
+        let amount = "\(name)  \(amount)"
         let store = "\(ByteCount(progress.fromStore)) from the store"
         switch phase {
         case .connecting(let wait):
@@ -213,6 +231,18 @@ struct ProgressPicture {
         case .stalled(let wait):
             return "\(amount)  \(asking(wait) ?? yielding ?? "stalled for \(Self.text(wait))")  \(store)"
         }
+    }
+
+    /// How much is there.
+    private var amount: String {
+        if let files { return "\(files.stored) of \(files.all) files  \(ByteCount(progress.bytes))" }
+        return "\(ByteCount(progress.bytes))" + (progress.total.map { " of \(ByteCount($0))" } ?? "")
+    }
+
+    /// The fraction that is there; `nil` while it is not known how much there is.
+    private var fraction: Double? {
+        if let files { return files.fraction }
+        return progress.total.flatMap { $0 > 0 ? Double(progress.bytes) / Double($0) : nil }
     }
 
     /// That a program is waited for, if one is.
@@ -225,15 +255,13 @@ struct ProgressPicture {
 
     /// For a terminal of `width` columns.
     func bar(width: Int) -> String {
-        guard wait == nil, let total = progress.total, total > 0, let speed else {
-            return String(line.prefix(width - 1))
-        }
-        let numbers =
-            "\(progress.bytes * 100 / total) %  \(ByteCount(progress.bytes))/\(ByteCount(total))  \(speed)"
-            + "  store \(ByteCount(progress.fromStore))"
+        guard wait == nil, let fraction, let speed else { return String(line.prefix(width - 1)) }
+        let percent = files == nil ? "\(Int(fraction * 100 + 1e-9)) %  " : ""
+        let store = progress.fromStore > 0 ? "  store \(ByteCount(progress.fromStore))" : ""
+        let numbers = "\(percent)\(amount)  \(speed)\(store)"
         let cells = width - numbers.count - min(name.count, 24) - 7
         guard cells >= 8 else { return String(numbers.prefix(width - 1)) }
-        return "\(name.prefix(24))  [\(Bar.progress(Double(progress.bytes) / Double(total), width: cells))]  \(numbers)"
+        return "\(name.prefix(24))  [\(Bar.progress(fraction, width: cells))]  \(numbers)"
     }
 
     /// Rate and time that remains; `nil` before the origin has answered.
@@ -242,8 +270,14 @@ struct ProgressPicture {
         case .connecting: nil
         case .stalled(let wait): asking(wait) ?? yielding ?? "stalled for \(Self.text(wait))"
         case .moving(let rate, let remaining):
-            "\(ByteCount(Int64(rate)))/s" + (remaining.map { "  ETA \(Self.clock($0))" } ?? "")
+            "\(ByteCount(Int64(rate)))/s" + ((remaining ?? estimate(at: rate)).map { "  ETA \(Self.clock($0))" } ?? "")
         }
+    }
+
+    /// How long the rest of a stream takes at `rate`, if its missing files are as large as those that are stored.
+    private func estimate(at rate: Double) -> Duration? {
+        guard let files, files.stored > 0, rate >= 1 else { return nil }
+        return .seconds(Double(progress.bytes) * Double(files.all - files.stored) / Double(files.stored) / rate)
     }
 
     /// A line of JSON.
@@ -251,6 +285,7 @@ struct ProgressPicture {
         var report = FetchReport(
             url: url, state: "progress", bytes: progress.bytes, total: progress.total, fromStore: progress.fromStore,
             seconds: time / .seconds(1))
+        (report.storedFiles, report.files) = (files?.stored, files?.all)
         if let wait {
             (report.state, report.error) = ("waiting", "\(wait.code): \(wait.message)")
             return report

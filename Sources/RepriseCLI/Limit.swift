@@ -17,7 +17,6 @@ struct Limit: AsyncParsableCommand {
               reprise limit --json | jq -r 'select(.limit != null) | .tag'
             """)
 
-    @OptionGroup var cache: CacheOptions
     @Argument(help: "The tag; without one, all tags are listed.")
     var tag: String?
     @Argument(
@@ -26,6 +25,7 @@ struct Limit: AsyncParsableCommand {
     var size: Size?
     @Flag(help: "One JSON object per line.")
     var json = false
+    @OptionGroup var cache: CacheOptions
 
     /// A number of bytes, or none.
     enum Size: Measure, Equatable {

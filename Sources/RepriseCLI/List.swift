@@ -9,7 +9,7 @@ struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List titles, the most recently used first.",
         discussion: """
-            Also works while the proxy runs. A line is a title: a file, or a stream of HLS or DASH with all its files.
+            Also works while the proxy runs. A line is a title: a file, or a stream of HLS or DASH with all its files. \
             With --files each file has a line of its own.
 
             Examples:
@@ -19,7 +19,6 @@ struct List: AsyncParsableCommand {
               reprise list --json | jq -r 'select(.complete) | .url'
             """, aliases: ["ls"])
 
-    @OptionGroup var cache: CacheOptions
     @Flag(help: "One JSON object per line.")
     var json = false
     @Flag(help: "Each file of a stream on a line of its own.")
@@ -29,6 +28,7 @@ struct List: AsyncParsableCommand {
     @Option(help: "Only titles with this tag.")
     var tag: String?
     @OptionGroup var names: NameOptions
+    @OptionGroup var cache: CacheOptions
 
     func validate() throws {
         if files, tag != nil { throw ValidationError("A title has a tag, not a file: leave --files or --tag out.") }

@@ -16,9 +16,9 @@ struct LogLevelSubcommand: AsyncParsableCommand {
               reprise log-level
             """)
 
-    @OptionGroup var cache: CacheOptions
     @Argument(help: "trace, debug, info, notice, warning or error.")
     var level: String?
+    @OptionGroup var cache: CacheOptions
 
     func validate() throws {
         do { _ = try level.map { name throws(RepriseError) in try LogLevelCommand.level(named: name) } } catch {

@@ -70,6 +70,13 @@ struct Output: Sendable {
         return folder
     }
 
+    /// Throws if the output exists and may not be replaced, or is a file of the cache.
+    func check() throws {
+        try refuseCacheFiles()
+        guard !isForced, !isInPlace, FileManager.default.fileExists(atPath: path) else { return }
+        throw OutputFile.exists(name)
+    }
+
     private func refuseCacheFiles() throws {
         guard OutputFile.isOfCache(path, in: cacheDirectory) else { return }
         throw Failure.Reason(

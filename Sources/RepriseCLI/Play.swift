@@ -9,10 +9,10 @@ struct Play: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Play a URL through the cache, with mpv, VLC or ffplay.",
         discussion: """
-            Starts a proxy for as long as the player runs, or uses the server that has
+            Starts a proxy for as long as the player runs, or uses the server that has \
             this cache, which says where it listens. Plays files, HLS and DASH. What stands after -- goes to the player.
 
-            Exit codes: the player's own; 126 if it cannot be started; 127 if there is
+            Exit codes: the player's own; 126 if it cannot be started; 127 if there is \
             none; 75 if another process uses the cache and no server is found.
 
             Examples:
@@ -21,9 +21,6 @@ struct Play: AsyncParsableCommand {
               reprise play --player vlc https://example.com/song.mp3
               reprise play --port 9000 https://example.com/film.mp4
             """)
-
-    @OptionGroup var cache: CacheOptions
-    @OptionGroup var store: StoreOptions
 
     @Argument(help: "URL to play.")
     var url: String
@@ -42,6 +39,9 @@ struct Play: AsyncParsableCommand {
 
     @Argument(parsing: .postTerminator, help: ArgumentHelp("Options for the player.", valueName: "player-options"))
     var playerOptions: [String] = []
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var log: LogOptions
+    @OptionGroup var cache: CacheOptions
 
     func validate() throws {
         if let port, !(1...65_535).contains(port) { throw ValidationError("--port must be 1 to 65535.") }
@@ -51,7 +51,8 @@ struct Play: AsyncParsableCommand {
 
     func run() async throws {
         let signals = StopSignals()
-        let logger = try cache.logger("reprise", otherwise: .error)
+        let levels = LogLevelSwitch(try log.level(from: cache.settings(), otherwise: .error))
+        let logger = LogOptions.logger("reprise", levels: levels)
         try await Failure.reporting {
             let values = try cache.settings()
             let token = try values.value(.token, given: token)

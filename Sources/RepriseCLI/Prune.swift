@@ -6,7 +6,7 @@ struct Prune: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove the least recently used entries.",
         discussion: """
-            Pinned ones, downloads and what is being played stay; reprise remove takes those, too. Stopped by a signal, it
+            Pinned ones, downloads and what is being played stay; reprise remove takes those, too. Stopped by a signal, it \
             says how much was freed.
 
             Examples:
@@ -16,7 +16,6 @@ struct Prune: AsyncParsableCommand {
               reprise prune --to 500MB --dry-run
             """)
 
-    @OptionGroup var cache: CacheOptions
     @Option(
         help: ArgumentHelp("Remove until the media occupy at most so much.", valueName: "size"),
         transform: ByteCount.read)
@@ -30,6 +29,7 @@ struct Prune: AsyncParsableCommand {
     var tag: String?
     @Flag(help: "Only say what would go; remove nothing.")
     var dryRun = false
+    @OptionGroup var cache: CacheOptions
 
     func validate() throws {
         if tag == "" { throw ValidationError("--tag is empty.") }

@@ -6,22 +6,20 @@ struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove titles from the cache.",
         discussion: """
-            With the URL of a stream all its files go, except those that another title has, too. Pins, downloads and names
+            With the URL of a stream all its files go, except those that another title has, too. Pins, downloads and names \
             go, too, also those of URLs of which nothing is stored yet; reprise prune leaves those that are kept.
 
-            --host, --prefix, --tag and --older-than choose titles in place of URLs; of several all must hold. With --host
+            --host, --prefix, --tag and --older-than choose titles in place of URLs; of several all must hold. With --host \
             or --prefix, files of streams that lie there go, too, whatever title they belong to.
 
             Examples:
               reprise remove https://example.com/film.mp4
-              reprise remove --drop-query-item signature "https://example.com/film.mp4?signature=1f"
+              reprise remove --drop-query-item sig "https://example.com/film.mp4?sig=1f"
               reprise remove --host .example.com --dry-run
               reprise remove --prefix https://example.com/shows/ --older-than 30d
               reprise remove --all
             """, aliases: ["rm"])
 
-    @OptionGroup var cache: CacheOptions
-    @OptionGroup var names: NameOptions
     @Argument(help: "URLs, or cache keys, of the titles or of single files.")
     var urls: [String] = []
     @Option(
@@ -43,6 +41,8 @@ struct Remove: AsyncParsableCommand {
     var all = false
     @Flag(help: "Only say what would go; remove nothing.")
     var dryRun = false
+    @OptionGroup var names: NameOptions
+    @OptionGroup var cache: CacheOptions
 
     func validate() throws {
         let isFiltered = host != nil || prefix != nil || tag != nil || olderThan != nil

@@ -32,7 +32,9 @@ struct RepriseCommand: AsyncParsableCommand {
             CommandGroup(name: "Play", subcommands: [Play.self]),
             CommandGroup(
                 name: "Keep",
-                subcommands: [Fetch.self, Pin.self, Unpin.self, DownloadsCommand.self, Export.self]),
+                subcommands: [
+                    DownloadCommand.self, DownloadsCommand.self, Fetch.self, Pin.self, Unpin.self, Export.self,
+                ]),
             CommandGroup(name: "Look", subcommands: [List.self, Show.self, Stats.self]),
             CommandGroup(name: "Serve", subcommands: [Serve.self, Health.self, LogLevelSubcommand.self]),
             CommandGroup(
@@ -47,10 +49,33 @@ struct RepriseCommand: AsyncParsableCommand {
         arguments.first.map { $0.contains("://") && !$0.hasPrefix("-") } == true ? ["play"] + arguments : arguments
     }
 
+    /// Throws if the first of `arguments` is no subcommand; the error names the one that was probably meant.
+    static func checkSubcommand(_ arguments: [String]) throws(ValidationError) {
+        guard let name = arguments.first, !name.hasPrefix("-"), name != "help" else { return }
+        let commands = configuration.subcommands.map { ($0._commandName, $0.configuration.aliases) }
+        if commands.contains(where: { $0 == name || $1.contains(name) }) { return }
+        guard let meant = otherNames[name.lowercased()] ?? NearestName.to(name, among: commands.map(\.0)) else {
+            throw ValidationError("There is no subcommand '\(name.printable)'.")
+        }
+        throw ValidationError("There is no subcommand '\(name.printable)'. Did you mean 'reprise \(meant)'?")
+    }
+
+    /// What other programs call subcommands and options.
+    private static let otherNames = [
+        "add": "download", "cat": "export", "clean": "prune", "clear": "remove --all", "delete": "remove",
+        "df": "stats",
+        "gc": "prune", "keep": "download", "open": "play", "proxy": "serve", "purge": "remove --all",
+        "release": "unpin",
+        "rename": "title", "save": "download", "search": "list", "server": "serve", "settings": "config",
+        "start": "serve", "status": "stats", "usage": "stats", "version": "--version", "watch": "play",
+    ]
+
     static func main() async {
         StandardStreams.fill()
         do {
-            var command = try parseAsRoot(Self.naming(Array(CommandLine.arguments.dropFirst())))
+            let arguments = Self.naming(Array(CommandLine.arguments.dropFirst()))
+            try checkSubcommand(arguments)
+            var command = try parseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

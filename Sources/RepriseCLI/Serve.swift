@@ -14,7 +14,7 @@ struct Serve: AsyncParsableCommand {
               reprise serve
               reprise serve --port 8090 --limit 20GB
               reprise serve --host 0.0.0.0 --allow-host media.example.com
-              reprise serve --host 0.0.0.0 --token a-long-random-text --allow-private nas.lan
+              reprise serve --host 0.0.0.0 --token long-random-text --allow-private nas.lan
               reprise serve --encrypt-key-file ~/.config/reprise.key
               reprise serve --rate 20Mbit --while 02:00-06:00
               reprise serve --allow-page http://localhost:8000
@@ -27,9 +27,6 @@ struct Serve: AsyncParsableCommand {
             Then play http://127.0.0.1:8090/https/host/path instead of https://host/path.
             """)
 
-    @OptionGroup var cache: CacheOptions
-    @OptionGroup var store: StoreOptions
-    @OptionGroup var pace: DownloadOptions
     @OptionGroup var watching: WatchingOptions
 
     @Option(help: Setting.port.help("Port to listen on, 0 for any free one."))
@@ -155,6 +152,10 @@ struct Serve: AsyncParsableCommand {
             valueName: "time"),
         transform: { try Setting.drainDelay.read($0) })
     var drainDelay: TimeSpan?
+    @OptionGroup var pace: DownloadOptions
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var log: LogOptions
+    @OptionGroup var cache: CacheOptions
 
     func validate() throws {
         try Setting.port.check(option: port)
@@ -206,8 +207,8 @@ struct Serve: AsyncParsableCommand {
         try await Failure.reporting {
             let values = try ServerSettings(self, from: cache.settings())
             try checkTogether(with: values)
-            let levels = LogLevelSwitch(try cache.logLevel())
-            let logger = cache.logger("reprise", levels: levels)
+            let levels = LogLevelSwitch(try log.level(from: cache.settings()))
+            let logger = LogOptions.logger("reprise", levels: levels)
             var configuration = ProxyConfiguration()
             configuration.logLevel = levels
             values.apply(to: &configuration)

@@ -10,7 +10,7 @@ struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show which bytes of a URL are stored.",
         discussion: """
-            Also works while the proxy runs. In the picture each cell is a share of the file: █ stored, ▓ ▒ ░ partly
+            Also works while the proxy runs. In the picture each cell is a share of the file: █ stored, ▓ ▒ ░ partly \
             stored, · missing. For a stream of HLS or DASH there is a picture of each variant, in time.
 
             Examples:
@@ -19,12 +19,12 @@ struct Show: AsyncParsableCommand {
               reprise show https://example.com/show/master.m3u8
             """, aliases: ["info"])
 
-    @OptionGroup var cache: CacheOptions
-    @OptionGroup var names: NameOptions
     @Argument(help: "URL, or cache key, of the entry.")
     var url: String
     @Flag(help: "JSON, with the stored spans as [first, end) pairs.")
     var json = false
+    @OptionGroup var names: NameOptions
+    @OptionGroup var cache: CacheOptions
 
     /// Spans listed before the rest is only counted.
     private static let listedSpans = 16

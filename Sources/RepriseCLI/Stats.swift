@@ -6,7 +6,7 @@ struct Stats: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show how much was served, fetched and saved.",
         discussion: """
-            Also works while the proxy runs. Stored bytes are at most a second old; counts and last uses of hits at most
+            Also works while the proxy runs. Stored bytes are at most a second old; counts and last uses of hits at most \
             a minute.
 
             Examples:
@@ -14,9 +14,9 @@ struct Stats: AsyncParsableCommand {
               reprise stats --json
             """)
 
-    @OptionGroup var cache: CacheOptions
     @Flag(help: "One JSON object, in bytes.")
     var json = false
+    @OptionGroup var cache: CacheOptions
 
     /// The numbers in JSON, in bytes.
     private struct Report: Encodable {

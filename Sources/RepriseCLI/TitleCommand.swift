@@ -7,7 +7,7 @@ struct TitleCommand: AsyncParsableCommand {
         commandName: "title",
         abstract: "Give a file or a stream a name and a tag.",
         discussion: """
-            A name is for people; a tag groups titles, such as an album or the person who plays them, for list --tag and
+            A name is for people; a tag groups titles, such as an album or the person who plays them, for list --tag and \
             prune --tag. Both stay until the title is removed, also while nothing of it is stored.
 
             Examples:
@@ -15,8 +15,6 @@ struct TitleCommand: AsyncParsableCommand {
               reprise title https://example.com/film.mp4 --clear
             """)
 
-    @OptionGroup var cache: CacheOptions
-    @OptionGroup var names: NameOptions
     @Argument(help: "URL of the file, or of the stream's outermost playlist.")
     var url: String
     @Option(help: "The name; an earlier one is replaced.")
@@ -25,6 +23,8 @@ struct TitleCommand: AsyncParsableCommand {
     var tag: String?
     @Flag(help: "Remove the name and the tag.")
     var clear = false
+    @OptionGroup var names: NameOptions
+    @OptionGroup var cache: CacheOptions
 
     func validate() throws {
         if name == "" { throw ValidationError("--name is empty; to remove it: --clear.") }

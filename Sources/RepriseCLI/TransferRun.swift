@@ -1,6 +1,7 @@
 import ArgumentParser
 import Reprise
 import RepriseHTTPClient
+import RepriseProxy
 
 /// What `fetch`, `download` and `pin` do their work with: the cache, which they open, or the server that has it open.
 struct TransferRun: Sendable {
@@ -10,13 +11,10 @@ struct TransferRun: Sendable {
         var code: ExitCode?
         /// Whether nothing was done.
         var isVain = true
-
-        /// Notes that one URL was done.
-        mutating func noteSuccess() { isVain = false }
-
-        /// Notes the failure of one URL.
-        mutating func note(_ reason: Failure.Reason) { code = code ?? reason.code }
     }
+
+    /// The reason why a download waits; it stays a download.
+    struct Waiting: Error { let reason: Failure.Reason }
 
     private let cache: CacheOptions
     private let store: StoreOptions
@@ -63,6 +61,31 @@ struct TransferRun: Sendable {
         if let code = try await signals.get(result, stored: cache).code { throw code }
     }
 
+    /// Runs `work` for one URL after the other; one that fails does not stop the others.
+    static func each(
+        _ urls: [String], isJSON: Bool = false, _ work: (String, FetchMeter) async throws -> Void
+    ) async throws -> Outcome {
+        var outcome = Outcome()
+        for (index, url) in urls.enumerated() {
+            let turn = urls.count > 1 ? FetchMeter.Turn(number: index + 1, count: urls.count) : nil
+            let meter = FetchMeter(url: url, turn: turn, isJSON: isJSON)
+            do {
+                try await work(url, meter)
+                outcome.isVain = false
+            } catch {
+                // Results cannot be printed any more.
+                if error is OutputFile.Failure { throw error }
+                let waiting = error as? Waiting
+                if waiting != nil { outcome.isVain = false }
+                guard let reason = waiting?.reason ?? Failure.reason(error) else { throw error }
+                if isJSON { try Terminal.printJSON(meter.report("failed", error: "\(reason.name): \(reason.message)")) }
+                Failure.report(reason, of: url, amongOthers: urls.count > 1)
+                outcome.code = outcome.code ?? reason.code
+            }
+        }
+        return outcome
+    }
+
     private func run(
         _ signals: StopSignals, by server: ControlClient,
         _ work: @escaping @Sendable (CacheAccess) async throws -> Outcome
@@ -75,4 +98,30 @@ struct TransferRun: Sendable {
         }
         if let code = try await signals.get(result, stored: cache).code { throw code }
     }
+}
+
+extension CacheAccess {
+    /// Has the transfer of `url` done as ``perform(_:shownBy:body:)`` does; one that is canceled ends with `advice`.
+    func perform<Operation: ControlOperation>(
+        _ operation: Operation, shownBy meter: FetchMeter, of url: String, names: Names, advice: String,
+        body: @escaping @Sendable ([UInt8]) async throws -> Void = { _ in }
+    ) async throws -> Operation.Outcome where Operation.Progress == TransferReport {
+        do { return try await perform(operation, shownBy: meter, body: body) } catch {
+            // What a canceled task fails with is no failure of the origin's.
+            guard error is CancellationError || Task.isCancelled else { throw error }
+            if meter.isJSON { try Terminal.printJSON(meter.report("interrupted")) }
+            // Of a server that does not answer it is not known how far it is.
+            if error is StopSignals.Interruption { throw error }
+            throw StopSignals.StoppedTransfer(
+                key: try meter.key ?? names.policy.key(for: ResourceURL(url)), name: URLText.name(of: url),
+                policy: names.policy, advice: advice)
+        }
+    }
+}
+
+/// How much is stored of what was fetched.
+struct StoredAmount: CustomStringConvertible {
+    let description: String
+
+    init(_ bytes: Int64) { description = bytes == 0 ? "the file is empty" : "\(ByteCount(bytes)) stored" }
 }

@@ -27,9 +27,6 @@ enum URLText {
         return String(text[..<query]) + (text[query] == "?" ? "?…" : "")
     }
 
-    /// The last segment of the path.
-    static func name(of url: String) -> String {
-        let path = withoutCredentials(url).prefix { !"?#\n".contains($0) }
-        return String(path.split(separator: "/").last ?? path)
-    }
+    /// A name for what `url` leads to, from its path.
+    static func name(of url: String) -> String { TitleName.path(of: withoutCredentials(url)) }
 }

@@ -6,7 +6,7 @@ struct Verify: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Read everything that is stored and check it.",
         discussion: """
-            What is damaged becomes a hole and is fetched again when it is played. The exit code is 1 if anything was
+            What is damaged becomes a hole and is fetched again when it is played. The exit code is 1 if anything was \
             damaged, the index included. Stopped by a signal, it says how much was checked.
 
             Examples:
@@ -14,9 +14,9 @@ struct Verify: AsyncParsableCommand {
               reprise verify --json
             """)
 
-    @OptionGroup var cache: CacheOptions
     @Flag(help: "One JSON object, sizes in bytes.")
     var json = false
+    @OptionGroup var cache: CacheOptions
 
     private struct Report: Encodable {
         let entries: Int

@@ -61,7 +61,7 @@ import Testing
             site.publish("/film.mp4", length: 100_000)
             let program = try await Self.program("echo \"Authorization: $REPRISE_REASON\"", in: site.directory)
             let outcome = try await Command.run(
-                "pin", site.directory, ["--download", "--authorize-command", program, site.origin.url("/film.mp4")])
+                "download", site.directory, ["--authorize-command", program, site.origin.url("/film.mp4")])
             #expect(outcome.exit == .status(0), "\(outcome)")
             let requests = await site.origin.settledSnapshot().requests
             #expect(requests.map { $0.fields[.authorization] } == ["start"])
@@ -95,8 +95,8 @@ import Testing
             }
             try accept("1")
             let outcome = try await Command.run(
-                "pin", site.directory,
-                ["--download", "--authorize-command", program, site.origin.url("/download/list.m3u8")])
+                "download", site.directory,
+                ["--authorize-command", program, site.origin.url("/download/list.m3u8")])
             #expect(outcome.exit == .status(0), "\(outcome)")
             #expect(try reasons() == ["start"])
             try await Serving.run(site.directory, ["--authorize-command", program]) { serving async throws in

@@ -52,8 +52,8 @@ import Testing
         Case("remove --older-than 1h", after: stored), Case("remove --older-than 0s", after: stored, exits: 64),
         Case("remove", after: stored, exits: 64), Case("remove --dry-run", after: stored, exits: 64),
         Case("remove URL --all", after: stored, exits: 64), Case("remove URL --tag news", after: stored, exits: 64),
-        Case("pin URL", after: stored), Case("pin URL OTHER"), Case("pin URL", after: ["pin --download URL"]),
-        Case("pin --for 30d URL", after: ["pin --download URL"]), Case("pin file:///x URL", exits: 64),
+        Case("pin URL", after: stored), Case("pin URL OTHER"), Case("pin URL", after: ["download URL"]),
+        Case("pin --for 30d URL", after: ["download URL"]), Case("pin file:///x URL", exits: 64),
         Case("unpin URL OTHER", after: ["pin URL", "pin OTHER"]), Case("unpin URL", after: stored, exits: 66),
         Case("unpin x", exits: 64),
         Case("prune --to 0", after: stored), Case("prune --to 0", after: stored + ["pin OTHER"]),
@@ -64,9 +64,9 @@ import Testing
         Case("title URL --name Film --tag news", after: stored), Case("title URL --name Film"),
         Case("title URL --clear", after: ["title URL --name Film"]), Case("title x --clear", exits: 64),
         Case("limit news 60kB", after: stored + ["title URL --tag news"]), Case("limit news none"),
-        Case("downloads", after: ["pin --download URL", "pin --download OTHER"]), Case("downloads"),
-        Case("downloads --json", after: ["pin --download URL"]),
-        Case("downloads --first OTHER", after: ["pin --download URL", "pin --download OTHER"]),
+        Case("downloads", after: ["download URL", "download OTHER"]), Case("downloads"),
+        Case("downloads --json", after: ["download URL"]),
+        Case("downloads --first OTHER", after: ["download URL", "download OTHER"]),
         Case("downloads --pause URL", after: stored, exits: 66),
         Case("verify", after: stored), Case("verify --json", after: stored), Case("verify"),
         Case("list", after: stored), Case("list --json", after: stored + ["pin URL"]), Case("show URL", after: stored),
@@ -87,13 +87,13 @@ import Testing
         Case("fetch FORBIDDEN", exits: 74), Case("fetch FORBIDDEN --json", exits: 74),
         Case("fetch -o - FORBIDDEN", exits: 74), Case("fetch --first 10kB FORBIDDEN", exits: 74),
         Case("fetch file:///x", exits: 64),
-        Case("pin --download URL"), Case("pin --download URL OTHER"), Case("pin --download URL", after: stored),
-        Case("pin --download URL", after: ["pin --download URL"]),
-        Case("pin --download URL", after: stored + ["pin URL"]),
-        Case("pin --download NONE", exits: 69), Case("pin --download NONE URL", exits: 69),
-        Case("pin --download FORBIDDEN", exits: 74), Case("pin --download file:///x", exits: 64),
+        Case("download URL"), Case("download URL OTHER"), Case("download URL", after: stored),
+        Case("download URL", after: ["download URL"]),
+        Case("download URL", after: stored + ["pin URL"]),
+        Case("download NONE", exits: 69), Case("download NONE URL", exits: 69),
+        Case("download FORBIDDEN", exits: 74), Case("download file:///x", exits: 64),
         Case("pin --first 10kB URL"), Case("pin --first 10kB URL OTHER", after: stored),
-        Case("pin --first 10kB URL", after: ["pin URL"]), Case("pin --first 10kB URL", after: ["pin --download URL"]),
+        Case("pin --first 10kB URL", after: ["pin URL"]), Case("pin --first 10kB URL", after: ["download URL"]),
         Case("pin --first 10kB NONE", exits: 69), Case("pin --first 10kB FORBIDDEN", exits: 74),
     ]
 
@@ -184,7 +184,7 @@ import Testing
                     (["fetch", "--limit", "5MB"], "leave --limit out"),
                     (["fetch", "--rate", "2MB"], "leave --rate and --while out"),
                     (["fetch", "--maximum-age", "2d", "--output", out], "leave --maximum-age out"),
-                    (["pin", "--download", "--while", "02:00-06:00"], "leave --rate and --while out"),
+                    (["download", "--while", "02:00-06:00"], "leave --rate and --while out"),
                 ] {
                     let outcome = try await Command.run(options[0], site.directory, Array(options.dropFirst()) + [url])
                     #expect(outcome.exit == .status(64) && outcome.errors.contains(said), "\(outcome)")
@@ -200,7 +200,7 @@ import Testing
 
     @Test(
         "Beside a server that is offline, what cannot be fetched is named with what helps",
-        arguments: [["fetch"], ["fetch", "--first", "10kB"], ["pin", "--download"], ["pin", "--first", "10kB"]])
+        arguments: [["fetch"], ["fetch", "--first", "10kB"], ["download"], ["pin", "--first", "10kB"]])
     func offline(words: [String]) async throws {
         try await Site.run { site async throws in
             site.publish("/film.mp4", length: 100_000)
@@ -236,7 +236,7 @@ import Testing
                 #expect(
                     list.output.hasSuffix("Start the server without --offline. It is tried again then.\n"), "\(list)")
             }
-            let outcome = try await Command.run("pin", site.directory, ["--download", url])
+            let outcome = try await Command.run("download", site.directory, [url])
             #expect(outcome.exit == .status(0), "\(outcome)")
         }
     }
@@ -270,7 +270,7 @@ import Testing
 
     @Test(
         "A signal ends the work in the server, and the same command goes on", arguments: [SIGINT, SIGTERM],
-        [["fetch"], ["pin", "--download"]])
+        [["fetch"], ["download"]])
     func signals(signal: Int32, command: [String]) async throws {
         try await Self.runInTheMiddle(command) { site, child async throws in
             child.send(signal)
@@ -341,10 +341,10 @@ import Testing
 
     @Test("A download that was under way before goes on when the command that repeats it is stopped")
     func repeatedDownload() async throws {
-        try await Self.runInTheMiddle(["pin", "--download"]) { site, first async throws in
+        try await Self.runInTheMiddle(["download"]) { site, first async throws in
             let cache = ["--cache-dir", site.directory.path(of: "cache")]
             let second = try ChildProcess(
-                Command.path, ["pin", "--download"] + cache + [site.origin.url("/film.mp4")],
+                Command.path, ["download"] + cache + [site.origin.url("/film.mp4")],
                 environment: Command.environment())
             // Two seconds later it says how far the download is, so it has begun.
             _ = await second.errors.wait { $0.contains("film.mp4  ") }

@@ -18,8 +18,8 @@ import Testing
         ] as [(String, Int64)])
     func rates(text: String, bytes: Int64) throws {
         var configuration = MediaCache.Configuration()
-        try DownloadOptions.parse(["--rate", text]).apply(
-            to: &configuration, from: Settings(environment: [:]))
+        try DownloadOptions.apply(
+            DownloadOptions.parse(["--rate", text]), to: &configuration, from: Settings(environment: [:]))
         #expect(configuration.downloadRate == bytes)
     }
 
@@ -87,7 +87,7 @@ import Testing
             site.publish("/film.mp4", length: 1000)
             let hours = Self.hours(from: 2, to: 4)
             let opening = hours.prefix { $0 != "-" }
-            for command in [["fetch"], ["fetch", "--json"], ["pin", "--download"]] {
+            for command in [["fetch"], ["fetch", "--json"], ["download"]] {
                 let child = try ChildProcess(
                     Command.path,
                     command + ["--cache-dir", site.directory.path, "--while", hours, site.origin.url("/film.mp4")],

@@ -124,7 +124,7 @@ import Testing
             let export = try await show.export("-o", show.path(of: "out"))
             #expect(export.exit == .status(66), "\(export)")
             #expect(export.errors.contains("(low.m3u8: 1 of 2 segments missing). Download the stream first. "))
-            #expect(export.errors.hasSuffix("Command: reprise pin --download \(show.url)\n"), "\(export)")
+            #expect(export.errors.hasSuffix("Command: reprise download \(show.url)\n"), "\(export)")
             #expect(try show.names == ["cache"])
         }
     }
@@ -275,7 +275,7 @@ import Testing
             publish("/show/list.m3u8", "application/vnd.apple.mpegurl", "packed")
             func pin(_ name: String) async throws -> ChildProcess.Outcome {
                 try await Command.run(
-                    ["pin", "--download", "--cache-dir", show.cache, show.site.origin.url("/show/\(name).m3u8")])
+                    ["download", "--cache-dir", show.cache, show.site.origin.url("/show/\(name).m3u8")])
             }
             let media = try await pin("media")
             #expect(media.exit != .status(0) && media.errors.contains("coded.ts encoded"), "\(media)")

@@ -46,7 +46,7 @@ struct ExportedMediaTests {
             let url = site.origin.url("/show/\(media.index)")
             let cache = site.directory.path(of: "cache")
             let pin = try await Command.run(
-                ["pin", "--download", "--subtitles", "all", "--cache-dir", cache, url])
+                ["download", "--subtitles", "all", "--cache-dir", cache, url])
             #expect(pin.exit == .status(0), "\(pin)")
             await site.origin.stop()
 
@@ -96,7 +96,7 @@ struct ExportedMediaTests {
                     at: "/\(name)")
             }
             let (cache, url) = (site.directory.path(of: "cache"), site.origin.url("/index.mpd"))
-            let pin = try await Command.run(["pin", "--download", "--cache-dir", cache, url])
+            let pin = try await Command.run(["download", "--cache-dir", cache, url])
             #expect(pin.exit == .status(0), "\(pin)")
             let export = try await Command.run(
                 ["export", "--cache-dir", cache, url, "-o", site.directory.path(of: "film.mkv")])
@@ -125,7 +125,7 @@ struct ExportedMediaTests {
         }
         let url = site.origin.url("/show/\(StreamMedia.variants.index)")
         let cache = site.directory.path(of: "cache")
-        let pin = try await Command.run(["pin", "--download", "--subtitles", "all", "--cache-dir", cache, url])
+        let pin = try await Command.run(["download", "--subtitles", "all", "--cache-dir", cache, url])
         #expect(pin.exit == .status(0), "\(pin)")
         return (url, cache)
     }
@@ -230,7 +230,7 @@ struct ExportedMediaTests {
             let cache = site.directory.path(of: "cache")
             let urls = seconds.keys.map { site.origin.url("/show/\($0).mpd") }
             let pin = try await Command.run(
-                ["pin", "--download", "--audio", "en,de", "--cache-dir", cache] + urls)
+                ["download", "--audio", "en,de", "--cache-dir", cache] + urls)
             #expect(pin.exit == .status(0), "\(pin)")
             await site.origin.stop()
             func export(_ name: String, to output: String) async throws -> ChildProcess.Outcome {
@@ -327,7 +327,7 @@ struct ExportedMediaTests {
             }
             let cache = site.directory.path(of: "cache")
             let urls = ["joined", "unlike"].map { site.origin.url("/show/\($0).m3u8") }
-            let pin = try await Command.run(["pin", "--download", "--cache-dir", cache] + urls)
+            let pin = try await Command.run(["download", "--cache-dir", cache] + urls)
             #expect(pin.exit == .status(0), "\(pin)")
             for name in ["film.mkv", "film.mp4"] {
                 let path = site.directory.path(of: name)
@@ -376,7 +376,7 @@ struct ExportedMediaTests {
                     at: "/show/\(name)")
             }
             let (cache, url) = (site.directory.path(of: "cache"), site.origin.url("/show/film.m3u8"))
-            let pin = try await Command.run(["pin", "--download", "--cache-dir", cache, url])
+            let pin = try await Command.run(["download", "--cache-dir", cache, url])
             #expect(pin.exit == .status(0), "\(pin)")
             let path = site.directory.path(of: "film.mkv")
             let export = try await Command.run(["export", "--cache-dir", cache, url, "-o", path])

@@ -134,7 +134,7 @@ import Testing
             site.publish("/a.mp4", length: 10)
             let outcome = try await Command.run(
                 "fetch", site.directory,
-                [site.origin.url("/a.mp4"), "--header", "Authorization: Bearer s3cret", "--log-level", "trace"])
+                [site.origin.url("/a.mp4"), "--header", "Authorization: Bearer s3cret"])
             #expect(outcome.exit == .status(0), "\(outcome)")
             let asked = try #require(site.origin.snapshot.requests.first)
             #expect("\(asked.fields)".contains("Bearer s3cret"))
@@ -306,7 +306,7 @@ import Testing
         [
             ["fetch", "--first", "5s"], ["fetch", "--first", "5MB"], ["pin", "--first", "5s"],
             ["pin", "--first", "5MB"],
-            ["pin", "--download"],
+            ["download"],
         ])
     func emptyFile(path: String, arguments: [String]) async throws {
         try await Site.run { site async throws in
@@ -335,7 +335,7 @@ import Testing
             #expect(try await limit() == "3.00 MB")
             for command in [
                 ["fetch", "--limit", "100kB", b], ["pin", "--limit", "100kB", a],
-                ["pin", "--limit", "100kB", "--download", b],
+                ["download", "--limit", "100kB", b],
                 ["fetch", "--limit", "9MB", a + "/404"],
                 ["serve", "--limit", "9MB", "--port", "\(site.origin.port)"],
             ] {

@@ -120,7 +120,7 @@ import Testing
                         etag: "\"\(segments.joined())\"",
                         personality: TestOrigin.Personality { $0.fields[.cacheControl] = "max-age=0" }),
                     at: "/list.m3u8")
-                for arguments in [["fetch", url], ["pin", "--download", url]] {
+                for arguments in [["fetch", url], ["download", url]] {
                     let run = try await Command.run(arguments[0], site.directory, Array(arguments[1...]))
                     #expect(run.exit == .status(0), "\(run)")
                 }

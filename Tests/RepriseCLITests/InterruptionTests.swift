@@ -111,7 +111,7 @@ import Testing
             site.publish("/film.mp4", length: Self.length)
             site.origin.hold("/film.mp4", at: Self.held)
             let url = site.origin.url("/film.mp4")
-            let child = try Self.start("pin", site, ["--download", url])
+            let child = try Self.start("download", site, [url])
             await site.origin.waitUntil { $0.bodyBytesSent >= Self.held }
             child.send(SIGTERM)
             let outcome = await child.outcome()
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test("what is said to be stored is what the next run finds", arguments: [["fetch"], ["pin", "--download"]])
+    @Test("what is said to be stored is what the next run finds", arguments: [["fetch"], ["download"]])
     func figures(command: [String]) async throws {
         try await Site.run { site async throws in
             site.publish("/film.mp4", length: Self.length)

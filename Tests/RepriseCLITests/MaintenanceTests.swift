@@ -55,10 +55,8 @@ import Testing
             #expect((show.spans?.first?.last ?? 0) >= 100_000, "\(show)")
             let unpin = try await Command.run("unpin", site.directory, [url])
             #expect(unpin.exit == .status(0), "\(unpin)")
-            for arguments in [["--for", "3d"], ["--download"]] {
-                let outcome = try await Command.run("pin", site.directory, ["--first", "1MB", url] + arguments)
-                #expect(outcome.exit == .status(64) && outcome.errors.contains("--first"), "\(outcome)")
-            }
+            let both = try await Command.run("pin", site.directory, ["--first", "1MB", url, "--for", "3d"])
+            #expect(both.exit == .status(64) && both.errors.contains("--first"), "\(both)")
             let nothing = try await Command.run("pin", site.directory, ["--first", "0s", url])
             #expect(nothing.exit == .status(64), "\(nothing)")
             _ = try await Command.run("pin", site.directory, [url])
@@ -157,28 +155,28 @@ import Testing
             for (path, length) in [("/other.mp4", 600_000), ("/film.mp4", 800_000)] as [(String, Int64)] {
                 site.publish(path, length: length)
             }
-            let arguments = ["--limit", "1MB", "--download", site.origin.url("/show.m3u8")]
-            let alone = try await Command.run("pin", site.directory, arguments)
+            let arguments = ["--limit", "1MB", site.origin.url("/show.m3u8")]
+            let alone = try await Command.run("download", site.directory, arguments)
             #expect(alone.exit == .status(74), "\(alone)")
             let raise = "it does not fit the limit of the cache, which is 1.00 MB. Raise it with --limit.\n"
             #expect(alone.errors.hasSuffix(raise), "\(alone)")
             let none = try await Command.run("downloads", site.directory)
             #expect(none.output.hasPrefix("There are no downloads."), "\(none)")
-            let other = try await Command.run("pin", site.directory, ["--download", site.origin.url("/other.mp4")])
+            let other = try await Command.run("download", site.directory, [site.origin.url("/other.mp4")])
             #expect(other.exit == .status(0), "\(other)")
             let beside = try await Command.run(
-                "pin", site.directory, ["--limit", "1MB", "--download", site.origin.url("/film.mp4")])
+                "download", site.directory, ["--limit", "1MB", site.origin.url("/film.mp4")])
             #expect(beside.exit == .status(74) && beside.errors.contains("reprise unpin\n"), "\(beside)")
             let waits = "The download waits, and goes on in the next command that fetches when there is room.\n"
             #expect(beside.errors.hasSuffix(waits), "\(beside)")
             let queued = try await Command.run("downloads", site.directory)
             #expect(queued.output.contains(/queued .*film\.mp4\n/), "\(queued)")
-            let film = ["--download", site.origin.url("/film.mp4")]
-            let still = try await Command.run("pin", site.directory, film)
+            let film = [site.origin.url("/film.mp4")]
+            let still = try await Command.run("download", site.directory, film)
             #expect(still.exit == .status(74), "the limit that was given is that of the cache: \(still)")
             let unpin = try await Command.run("unpin", site.directory, [site.origin.url("/other.mp4")])
             #expect(unpin.exit == .status(0), "\(unpin)")
-            let again = try await Command.run("pin", site.directory, film)
+            let again = try await Command.run("download", site.directory, film)
             #expect(again.exit == .status(0), "\(again)")
         }
     }
@@ -186,7 +184,7 @@ import Testing
     @Test func pinDownloadsWhatIsMissing() async throws {
         try await Site.run { site async throws in
             site.publish("/a.mp4", length: 1_000_000)
-            let pin = try await Command.run("pin", site.directory, ["--download", site.origin.url("/a.mp4")])
+            let pin = try await Command.run("download", site.directory, [site.origin.url("/a.mp4")])
             #expect(pin.exit == .status(0), "\(pin)")
             let list = try Command.json(Entry.self, try await Command.run("list", site.directory, ["--json"]))
             #expect(list.first?.complete == true)
@@ -264,11 +262,11 @@ import Testing
     @Test func aPinThatFailsLeavesWhatWasKept() async throws {
         try await Site.run { site async throws in
             let url = site.origin.url("/gone.mp4")
-            let unheard = try await Command.run("pin", site.directory, ["--download", url])
+            let unheard = try await Command.run("download", site.directory, [url])
             #expect(unheard.exit == .status(69), "\(unheard)")
             #expect(try await Command.run("unpin", site.directory, [url]).exit == .status(66))
             #expect(try await Command.run("pin", site.directory, [url]).exit == .status(0))
-            #expect(try await Command.run("pin", site.directory, ["--download", url]).exit == .status(69))
+            #expect(try await Command.run("download", site.directory, [url]).exit == .status(69))
             #expect(try await Command.run("unpin", site.directory, [url]).exit == .status(0))
         }
     }
@@ -288,7 +286,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [["fetch"], ["pin", "--download"]])
+    @Test(arguments: [["fetch"], ["download"]])
     func whatMustNotBeStoredIsSaidAndIs74(command: [String]) async throws {
         try await Site.run { site async throws in
             site.publish("/a.mp4", length: 100_000, fields: [.cacheControl: "no-store"])
@@ -333,7 +331,7 @@ import Testing
             for path in ["/a.mp4", "/b.mp4"] { site.publish(path, length: 100_000) }
             site.publish("/large.mp4", length: 3_000_000)
             let urls = ["/a.mp4", "/gone.mp4", "/large.mp4", "/b.mp4"].map { site.origin.url($0) }
-            let pin = try await Command.run("pin", site.directory, ["--download", "--limit", "1MB"] + urls)
+            let pin = try await Command.run("download", site.directory, ["--limit", "1MB"] + urls)
             #expect(pin.exit == .status(69), "\(pin)")
             #expect(pin.errors.contains("The origin answered 404 for \(urls[1])"), "\(pin)")
             let large =
@@ -353,7 +351,7 @@ import Testing
         try await Site.run { site async throws in
             site.publish("/a.mp4", length: 100_000)
             let url = site.origin.url("/a.mp4")
-            #expect(try await Command.run("pin", site.directory, ["--download", url]).exit == .status(0))
+            #expect(try await Command.run("download", site.directory, [url]).exit == .status(0))
             let pin = try await Command.run("pin", site.directory, [url])
             #expect(pin.exit == .status(0))
             #expect(pin.output == "Kept as a download already: \(url), 100 kB stored\n", "\(pin)")
@@ -374,7 +372,7 @@ import Testing
                     .pattern(seed: 1, length: 3_000_000), mediaType: "video/mp4",
                     personality: TestOrigin.Personality { $0.framing = .chunked }), at: "/a.mp4")
             try await Self.fetch(site, ["/loose.mp4"], ["--limit", "1MB"])
-            let pin = try await Command.run("pin", site.directory, ["--download", site.origin.url("/a.mp4")])
+            let pin = try await Command.run("download", site.directory, [site.origin.url("/a.mp4")])
             #expect(pin.exit == .status(74), "\(pin)")
             let reason = "a.mp4 cannot be stored as a whole: it does not fit the limit of the cache, which is 1.00 MB."
             #expect(pin.errors.contains(reason), "\(pin)")
@@ -403,7 +401,7 @@ import Testing
                 TestOrigin.Resource(
                     .pattern(seed: 1, length: 3_000_000), mediaType: "video/mp4",
                     personality: TestOrigin.Personality { $0.bytesPerSecond = 800_000 }), at: "/a.mp4")
-            let pin = try await Command.run("pin", site.directory, ["--download", site.origin.url("/a.mp4")])
+            let pin = try await Command.run("download", site.directory, [site.origin.url("/a.mp4")])
             #expect(pin.exit == .status(0), "\(pin)")
             #expect(pin.errors.contains(/a\.mp4  \d.* of 3\.00 MB/), "\(pin)")
         }

@@ -164,13 +164,13 @@ import Testing
         }
     }
 
-    @Test(arguments: ["fetch", "pin"]) func aCommandThatFailsRemovesNothingOld(subcommand: String) async throws {
+    @Test(arguments: ["fetch", "download"]) func aCommandThatFailsRemovesNothingOld(subcommand: String) async throws {
         let past = CacheClock(ContinuousClock()) { CacheClock.system.wallClock() - 1_000_000 }
         try await Bench.run(configure: { $0.clock = past }) { bench async throws in
             bench.publish("/old", length: 1000)
             _ = try await bench.bytes("/old")
             await bench.cache.close()
-            let options = (subcommand == "pin" ? ["--download"] : []) + ["--maximum-age", "10s"]
+            let options = ["--maximum-age", "10s"]
             func run(_ path: String) async throws -> ChildProcess.Outcome {
                 try await Command.run(subcommand, bench.directory, options + [bench.origin.url(path)])
             }

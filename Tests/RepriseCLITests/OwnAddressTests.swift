@@ -64,7 +64,7 @@ import Testing
                 let note = "reprise: That is an address of this cache's own server. Taken: \(url)\n"
                 for command in [
                     ["fetch", own], ["fetch", "--from", list], ["fetch", "--json", other], ["pin", own],
-                    ["unpin", other], ["pin", "--download", own], ["downloads", "--first", own],
+                    ["unpin", other], ["download", own], ["downloads", "--first", own],
                     ["title", "--name", "Film", own], ["show", own], ["export", own, "-o", output],
                 ] {
                     let outcome = try await Command.run(command[0], site.directory, Array(command.dropFirst()))

@@ -37,7 +37,7 @@ import Testing
                 let url = base + "?token=s3cret"
                 for command in [
                     ["show", url], ["remove", url], ["unpin", url], ["export", url, "-o", output], ["fetch", url],
-                    ["fetch", url, "-o", output], ["pin", url], ["pin", "--download", url], ["fetch", "--json", url],
+                    ["fetch", url, "-o", output], ["pin", url], ["download", url], ["fetch", "--json", url],
                 ] {
                     let outcome = try await Command.run(command[0], site.directory, Array(command.dropFirst()))
                     let text = outcome.output + outcome.errors

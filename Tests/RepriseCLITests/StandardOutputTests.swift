@@ -80,7 +80,7 @@ import Testing
             site.publish("/film.mp4", length: 100_000)
             let url = site.origin.url("/film.mp4")
             let isOutputClosed = redirection.contains(" >&-")
-            for command in [["fetch", url], ["pin", "--download", url], ["fetch", url + "/no"], ["verify"]] {
+            for command in [["fetch", url], ["download", url], ["fetch", url + "/no"], ["verify"]] {
                 let outcome = try await ChildProcess.run(
                     "/bin/sh",
                     ["-c", "exec \"$0\" \"$@\" \(redirection)", Command.path, command[0], "--cache-dir"]

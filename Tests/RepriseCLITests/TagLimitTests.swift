@@ -110,7 +110,7 @@ import Testing
             let url = site.origin.url("/film.mp4")
             _ = try await Command.run("title", site.directory, [url, "--tag", "big"])
             _ = try await Self.limit(site, "big", "1MB")
-            let pin = try await Command.run("pin", site.directory, ["--download", url])
+            let pin = try await Command.run("download", site.directory, [url])
             #expect(pin.exit == .status(74), "\(pin)")
             let message = pin.errors.split(separator: "\n").last.map(String.init) ?? ""
             #expect(
@@ -127,9 +127,9 @@ import Testing
                 _ = try await Command.run("title", site.directory, [site.origin.url(path), "--tag", "big"])
             }
             _ = try await Self.limit(site, "big", "1MB")
-            let first = try await Command.run("pin", site.directory, ["--download", site.origin.url("/pinned")])
+            let first = try await Command.run("download", site.directory, [site.origin.url("/pinned")])
             #expect(first.exit == .status(0), "\(first)")
-            let pin = try await Command.run("pin", site.directory, ["--download", site.origin.url("/film.mp4")])
+            let pin = try await Command.run("download", site.directory, [site.origin.url("/film.mp4")])
             #expect(pin.exit == .status(74), "\(pin)")
             let words =
                 "titles tagged big may occupy 1.00 MB; pinned ones, downloads and kept beginnings occupy 614 kB, and "

@@ -31,7 +31,7 @@ import Testing
     ) async throws -> ChildProcess.Outcome {
         site.origin.hold("/b.ts", at: 50_000)
         let process = try ChildProcess(
-            try Command.path, ["pin", "--download", "--cache-dir", site.directory.path, site.origin.url("/show.m3u8")],
+            try Command.path, ["download", "--cache-dir", site.directory.path, site.origin.url("/show.m3u8")],
             environment: Command.environment(), limit: .seconds(100))
         await site.origin.waitUntil { $0["/b.ts"].bodyBytesSent == 50_000 && $0["/c.ts"].bodyBytesSent == length }
         do { try await body(process) } catch {
@@ -53,7 +53,7 @@ import Testing
         #expect(stored.isSuperset(of: segments.map { site.origin.url($0) }), "\(entries)")
         await site.origin.stop()
         let again = try await Command.run(
-            "pin", site.directory, ["--download", site.origin.url("/show.m3u8")])
+            "download", site.directory, [site.origin.url("/show.m3u8")])
         #expect(again.exit == .status(0), "all is stored: \(again)")
     }
 
@@ -101,7 +101,7 @@ import Testing
             let (stream, film) = (site.origin.url("/show.m3u8"), site.origin.url("/film.mp4"))
             let commands = [
                 ["remove", stream], ["remove", "--all"], ["prune", "--to", "0"], ["fetch", film],
-                ["pin", "--download", film], ["pin", "--download", stream], ["unpin", stream],
+                ["download", film], ["download", stream], ["unpin", stream],
                 ["downloads", "--pause", stream], ["limit", "news", "1MB"],
             ]
             try await Self.run(
@@ -116,7 +116,7 @@ import Testing
         try await Site.run { site async throws in
             Self.publish(site)
             site.origin.holdHeads("/b.ts")
-            let arguments = ["pin", "--download", "--cache-dir", site.directory.path, site.origin.url("/show.m3u8")]
+            let arguments = ["download", "--cache-dir", site.directory.path, site.origin.url("/show.m3u8")]
             let processes = try (0..<2).map { _ in
                 try ChildProcess(
                     try Command.path, arguments, environment: Command.environment(), limit: .seconds(100))

@@ -20,6 +20,15 @@ import Testing
         #expect(examples.contains("\n  reprise \(subcommand)"))
     }
 
+    @Test("examples fit into 80 columns, so that no line of them is broken", arguments: subcommands)
+    func examples(subcommand: String) throws {
+        let command = try #require(
+            RepriseCommand.configuration.subcommands.first { $0._commandName == subcommand })
+        for line in command.configuration.discussion.split(separator: "\n") where line.hasPrefix(" ") {
+            #expect(line.count <= 80, "\(line)")
+        }
+    }
+
     @Test func helpNamesTheSubcommandsAndTheExitCodes() async throws {
         let help = try await Command.run(["--help"])
         #expect(help.exit == .status(0))
@@ -32,12 +41,23 @@ import Testing
         "what begins with a URL plays it, and names of other tools work",
         arguments: [
             (["http://127.0.0.1/a", "--help"], "play"), (["ls", "--help"], "list"), (["rm", "--help"], "remove"),
-            (["info", "--help"], "show"),
+            (["info", "--help"], "show"), (["get", "--help"], "download"),
         ]) func otherNames(arguments: [String], name: String) async throws
     {
         let help = try await Command.run(arguments)
         #expect(help.exit == .status(0))
         #expect(help.output.contains("USAGE: reprise \(name) "))
+    }
+
+    @Test(
+        "a wrong subcommand gets a suggestion",
+        arguments: [
+            ("status", "stats"), ("lst", "list"), ("downlod", "download"), ("clean", "prune"), ("version", "--version"),
+        ]) func suggestions(name: String, meant: String) async throws
+    {
+        let outcome = try await Command.run([name, "x"])
+        #expect(outcome.exit == .status(64), "\(outcome)")
+        #expect(outcome.errors.contains("There is no subcommand '\(name)'. Did you mean 'reprise \(meant)'?"))
     }
 
     @Test func helpGroupsTheSubcommands() async throws {
@@ -61,15 +81,18 @@ import Testing
             ["fetch", "--rate", "0", "http://127.0.0.1/a"], ["fetch", "--rate", "20", "http://127.0.0.1/a"],
             ["fetch", "--rate", "0Mbit", "http://127.0.0.1/a"], ["fetch", "--rate", "-1MB", "http://127.0.0.1/a"],
             ["serve", "--rate", "fast"], ["serve", "--rate", "7bit"], ["serve", "--rate", ""],
-            ["pin", "--rate", "20Mbit", "http://127.0.0.1/a"],
+            ["download", "--rate", "20", "http://127.0.0.1/a"],
             ["fetch", "--while", "2-6", "http://127.0.0.1/a"], ["serve", "--while", "02:00-02:00"],
-            ["fetch", "--while", "", "http://127.0.0.1/a"], ["pin", "--while", "02:00-06:00", "http://127.0.0.1/a"],
+            ["fetch", "--while", "", "http://127.0.0.1/a"], ["download", "--output", "x"],
+            ["download", "-o", "-", "http://127.0.0.1/a"],
+            ["download", "-o", "x", "http://127.0.0.1/a", "http://127.0.0.1/b"],
+            ["download", "--force", "http://127.0.0.1/a"],
             ["fetch", "--from", ""], ["fetch", "--from", "-", "--from", "-"], ["fetch", "--from", "list", "-o", "x"],
             ["fetch", "--from", "list", "http://127.0.0.1/a", "-o", "x"],
             ["fetch", "--header", "no colon", "http://127.0.0.1/a"],
             ["fetch", "--header", "Range: bytes=0-9", "http://127.0.0.1/a"],
             ["fetch", "--header", "host: b.example", "http://127.0.0.1/a"],
-            ["pin", "--download", "--header", "Range: bytes=0-9", "http://127.0.0.1/a"],
+            ["download", "--header", "Range: bytes=0-9", "http://127.0.0.1/a"],
             ["pin", "--header", "Referer: http://b.example/", "http://127.0.0.1/a"], ["list", "--cache-dir", ""],
             ["list", "--encrypt-key-file", ""], ["fetch", "-o", "", "http://127.0.0.1/a"],
             ["export", "-o", "", "http://127.0.0.1/a"], ["fetch", "--json", "-o", "-", "http://127.0.0.1/a"],

@@ -27,7 +27,7 @@ import Testing
             let file = site.directory.path(of: "film.mp4")
             for path in types.keys.sorted() {
                 let url = site.origin.url(path)
-                var commands = [["pin", "--download", url], ["pin", "--first", "5s", url], ["fetch", url]]
+                var commands = [["download", url], ["pin", "--first", "5s", url], ["fetch", url]]
                 if path == "/watch.html" { commands.append(["fetch", url, "--output", file]) }
                 for command in commands {
                     let outcome = try await Command.run(
@@ -56,7 +56,7 @@ import Testing
             #expect(
                 outcome.errors.hasSuffix(
                     "reprise: show.m3u8 is a playlist: the segments of its stream are not stored. To keep the show: "
-                        + "reprise pin --download URL\n"), "\(outcome)")
+                        + "reprise download URL\n"), "\(outcome)")
             let album = try await Command.run("fetch", site.directory, [site.origin.url("/album.m3u")])
             #expect(album.exit == .status(0) && !album.errors.contains("playlist"), "\(album)")
             let film = site.directory.path(of: "film.mp4")

@@ -85,7 +85,7 @@ struct KilledDownloadTests {
         let command = {
             try Self.start(
                 "reprise",
-                ["pin", "--download", "--audio", "all", "--subtitles", "all", "--cache-dir", directory, stream])
+                ["download", "--audio", "all", "--subtitles", "all", "--cache-dir", directory, stream])
         }
         var processes = KilledProcesses(
             origin: origin, directory: directory, stream: stream, lengths: Self.lengths(of: files, media))

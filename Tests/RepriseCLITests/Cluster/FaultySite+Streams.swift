@@ -19,7 +19,7 @@ extension FaultySite {
         let downloads = try zip(directories, [film, shows[1].list]).map { directory, path in
             let url = "http://127.0.0.1:\(edge)\(cluster.target(path))"
             return try ChildProcess(
-                Command.path, ["pin", "--cache-dir", directory.path, "--download", url],
+                Command.path, ["download", "--cache-dir", directory.path, url],
                 environment: Command.environment())
         }
         var players: [ResumingClient] = []

@@ -65,7 +65,7 @@ import Testing
             site.publish("/film.mp4", length: 3_000_000)
             site.origin.hold("/film.mp4", at: 1_000_000)
             let child = try ChildProcess(
-                Command.path, ["pin", "--cache-dir", site.directory.path, "--download", site.origin.url("/film.mp4")],
+                Command.path, ["download", "--cache-dir", site.directory.path, site.origin.url("/film.mp4")],
                 environment: Command.environment())
             await site.origin.waitUntil { $0["/film.mp4"].bodyBytesSent >= 1_000_000 }
             child.send(SIGTERM)

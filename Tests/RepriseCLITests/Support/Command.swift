@@ -93,7 +93,7 @@ struct Site {
         origin.hold(path, at: 1_000_000)
         let url = origin.url(path)
         let child = try ChildProcess(
-            Command.path, ["pin", "--cache-dir", directory.path, "--download", url],
+            Command.path, ["download", "--cache-dir", directory.path, url],
             environment: Command.environment())
         await origin.waitUntil { $0[path].bodyBytesSent >= 1_000_000 }
         child.send(SIGTERM)

@@ -56,9 +56,10 @@ struct DownloadOperation: ControlOperation {
         let isOtherChoice = former.map { $0.selection != selection } ?? false
         let formerFiles =
             isOtherChoice ? try await cache.inspector()?.entries(ofTitle: resource.key).map(\.key) ?? [] : []
+        let teller = TransferTeller(key: resource.key, tell: progress)
         do {
             try await add(resource, to: cache, selection: selection)
-            async let _ = Self.follow(resource.key, in: cache, progress: progress)
+            async let _ = Self.follow(resource.key, in: cache, telling: teller)
             let isOwn = former.map { $0.selection == selection } ?? true
             if let outcome = try await end(of: resource, selection: selection, mayWait: isOwn, in: cache) {
                 return outcome
@@ -79,6 +80,10 @@ struct DownloadOperation: ControlOperation {
             guard let reason else { throw error }
             return Outcome(failure: FailedTransfer(reason))
         }
+        // The last change may have come too late to be followed.
+        if let files = await cache.downloads.list().first(where: { $0.key == resource.key })?.files {
+            teller.note(files)
+        }
         return Outcome(storedBytes: try await cache.storedBytes(ofTitle: resource))
     }
 
@@ -98,9 +103,8 @@ struct DownloadOperation: ControlOperation {
 
     /// Tells how far the download is, until the task is canceled.
     private static func follow(
-        _ key: CacheKey, in cache: MediaCache, progress: @escaping @Sendable (TransferReport) -> Void
+        _ key: CacheKey, in cache: MediaCache, telling teller: TransferTeller
     ) async {
-        let teller = TransferTeller(key: key, tell: progress)
         var isFirst = true
         for await list in cache.downloads.updates() {
             guard let download = list.first(where: { $0.key == key }) else { continue }
@@ -119,6 +123,7 @@ struct DownloadOperation: ControlOperation {
             if hasBegun, isOther || !teller.report.hasBegun {
                 teller.begin(total: download.completeLength, stored: stored)
             }
+            if let files = download.files { teller.note(files) }
             teller.note(bytes: download.storedBytes, fromStore: stored)
             isFirst = false
         }

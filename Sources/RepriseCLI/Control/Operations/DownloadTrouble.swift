@@ -87,7 +87,7 @@ struct DownloadTrouble: Codable, Equatable, Sendable {
         if error.remedy == .logIn { return "\(logIn) To try again: reprise downloads --resume URL" }
         if error.obstacle == .offline { return "It is tried again then." }
         if error.code == .notDownloadable {
-            return "To try again: reprise downloads --resume URL. To choose otherwise: reprise pin --download URL with "
+            return "To try again: reprise downloads --resume URL. To choose otherwise: reprise download URL with "
                 + "--quality, --codec, --audio or --subtitles"
         }
         return nil

@@ -47,7 +47,7 @@ struct DownloadsOperation: ControlOperation {
             let key = try await names.resource(of: url, in: cache).key
             guard known.contains(key) else {
                 throw RepriseError(
-                    .notStored, "\(URLText.redacted(url)) is no download. To begin it: reprise pin --download URL")
+                    .notStored, "\(URLText.redacted(url)) is no download. To begin it: reprise download URL")
             }
             return key
         }

@@ -21,6 +21,8 @@ struct TransferReport: Codable, Sendable {
     var wait: Problem?
     /// Whether it gives way to a player.
     var yields: Bool?
+    /// Of a stream, how many of its files are stored, and how many there are.
+    var storedFiles, files: Int?
 
     init(key: CacheKey) { self.key = key.text }
 }
@@ -59,6 +61,12 @@ final class TransferTeller: Sendable {
     /// Whether it gives way to a player.
     func noteYielding(_ yields: Bool) {
         if yields != (report.yields ?? false) { change { $0.yields = yields ? true : nil } }
+    }
+
+    /// So many files of the stream are stored.
+    func note(_ count: Download.FileCount) {
+        guard report.storedFiles != count.stored || report.files != count.all else { return }
+        change { ($0.storedFiles, $0.files) = (count.stored, count.all) }
     }
 
     private func change(_ change: (inout TransferReport) -> Void) {

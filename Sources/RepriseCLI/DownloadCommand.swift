@@ -1,0 +1,101 @@
+import ArgumentParser
+import Reprise
+import RepriseProxy
+
+/// `reprise download`.
+struct DownloadCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "download",
+        abstract: "Download files and whole streams, and keep them.",
+        discussion: """
+            Stores everything that is needed to play without a network. Of a stream, these are the playlists, segments \
+            and keys of one variant, with the languages that you choose. Only what is missing is fetched.
+
+            Stop it at any time. The download goes on when you run the same command again, and whenever serve, fetch or \
+            play open the cache. If there is no room, it waits with what it has. See and change downloads with: \
+            reprise downloads. Delete one with: reprise remove URL.
+
+            With --output, a copy is written when everything is stored: a stream becomes one file by ffmpeg, or a \
+            folder. See: reprise export --help.
+
+            Examples:
+              reprise download https://example.com/film.mp4
+              reprise download https://example.com/show/master.m3u8
+              reprise download https://example.com/show/master.m3u8 --output show.mkv
+              reprise download --quality 720p --audio en,de https://example.com/film.m3u8
+              reprise download --while 02:00-06:00 https://example.com/film.mp4
+            """,
+        aliases: ["get"])
+
+    @Argument(help: "URLs of files and streams.")
+    var urls: [String]
+    @OptionGroup(title: "Of a stream") var stream: StreamOptions
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "Also write what was downloaded here, for a single URL.",
+            discussion: "A name such as film.mkv makes one file of a stream, and a name without extension a folder.",
+            valueName: "file"))
+    var output: String?
+    @OptionGroup var options: OutputOptions
+    @Flag(help: "Progress and results as one JSON object per line on standard output.")
+    var json = false
+    @OptionGroup var headers: HeaderOptions
+    @OptionGroup var pace: DownloadOptions
+    @OptionGroup var store: StoreOptions
+    @OptionGroup var cache: CacheOptions
+
+    func validate() throws {
+        if urls.isEmpty { throw ValidationError("Name the URLs to download.") }
+        guard let output else {
+            if options.force { throw ValidationError("--force goes with --output.") }
+            return
+        }
+        if urls.count != 1 { throw ValidationError("--output goes with a single URL.") }
+        if output.isEmpty { throw ValidationError("--output is empty; name a file or a folder.") }
+        if Output.isStandardOutput(output) {
+            throw ValidationError("--output names a file or a folder; fetch and export write to standard output.")
+        }
+    }
+
+    func run() async throws {
+        let signals = StopSignals()
+        try await Failure.reporting {
+            let run = try TransferRun(cache: cache, store: store, pace: pace)
+            let output = try output.map { try Output($0, force: options.force, cache: cache) }
+            try output?.check()
+            // Before the cache is opened: --reset empties it then.
+            let urls = try await cache.behindOwn(urls)
+            for url in urls { _ = try ResourceURL(url) }
+            let names = try cache.names(store.dropQueryItem)
+            try await run(signals) { access in
+                try await TransferRun.each(urls, isJSON: json) { url, meter in
+                    try await download(url, names: names, in: access, meter: meter)
+                }
+            }
+            guard let output else { return }
+            let exporter = Exporter(cache: cache, names: names, output: output, stream: stream, isJSON: json)
+            try await exporter.export(urls[0], signals)
+        }
+    }
+
+    private func download(
+        _ url: String, names: Names, in access: CacheAccess, meter: FetchMeter
+    ) async throws {
+        let isAlone = if case .opened = access { true } else { false }
+        let operation = DownloadOperation(
+            url: url, quality: stream.quality, codec: stream.codec, audio: stream.audio, subtitles: stream.subtitles,
+            pause: isAlone ? nil : true, fields: headers.lines, names: names)
+        let advice =
+            isAlone
+            ? "The download goes on whenever the cache is opened; or run the same command again."
+            : "A download that this command began is paused, unless another one waits for it: to go on, run the same "
+                + "command again."
+        let outcome = try await access.perform(operation, shownBy: meter, of: url, names: names, advice: advice)
+        if let failure = outcome.failure {
+            throw outcome.isWaiting == true ? TransferRun.Waiting(reason: failure.reason) : failure.reason
+        }
+        if json { return try Terminal.printJSON(meter.report("done")) }
+        try Terminal.print("Downloaded: \(URLText.redacted(url)), \(StoredAmount(outcome.storedBytes))")
+    }
+}

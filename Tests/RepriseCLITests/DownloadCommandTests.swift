@@ -1,0 +1,71 @@
+import Foundation
+import RepriseTesting
+import TestLimits
+import TestSupport
+import Testing
+
+@testable import RepriseCLI
+
+/// `reprise download`, as a process.
+@Suite(.limit(minutes: 2)) struct DownloadCommandTests {
+    private struct Report: Decodable {
+        let state: String
+        var bytes: Int64?
+        var storedFiles, files: Int?
+    }
+
+    private func publishStream(on site: Site) {
+        for (path, text) in [
+            ("/show/master.m3u8", "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1000\nlow.m3u8\n"),
+            (
+                "/show/low.m3u8",
+                "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\n0.ts\n#EXTINF:4,\n1.ts\n#EXT-X-ENDLIST\n"
+            ),
+        ] {
+            site.origin.set(
+                TestOrigin.Resource(.bytes(Array(text.utf8)), mediaType: "application/vnd.apple.mpegurl"), at: path)
+        }
+        for name in ["0", "1"] { site.publish("/show/\(name).ts", length: 30_000) }
+    }
+
+    @Test func aFileIsAlsoWrittenAndNotOverwritten() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: 300_000)
+            let (url, output) = (site.origin.url("/film.mp4"), site.directory.path(of: "copy.mp4"))
+            let first = try await Command.run("download", site.directory, [url, "--output", output])
+            #expect(first.exit == .status(0) && first.output.contains("copy.mp4  300 kB"), "\(first)")
+            #expect(FileManager.default.contents(atPath: output)?.count == 300_000)
+            site.publish("/other.mp4", length: 300_000)
+            let exists = try await Command.run(
+                "download", site.directory, [site.origin.url("/other.mp4"), "--output", output])
+            #expect(exists.exit == .status(73) && exists.errors.contains("--force"), "\(exists)")
+            #expect(site.origin.snapshot["/other.mp4"].requestCount == 0)
+            let replaced = try await Command.run("download", site.directory, [url, "--force", "--output", output])
+            #expect(replaced.exit == .status(0), "\(replaced)")
+        }
+    }
+
+    @Test func aStreamIsWrittenAsAFolderAndItsFilesAreCounted() async throws {
+        try await Site.run { site async throws in
+            publishStream(on: site)
+            let url = site.origin.url("/show/master.m3u8")
+            let json = try await Command.run("download", site.directory, [url, "--json"])
+            #expect(json.exit == .status(0), "\(json)")
+            let report = try #require(try Command.json(Report.self, json).last)
+            #expect(report.state == "done" && report.storedFiles == 4 && report.files == 4, "\(json)")
+            await site.origin.stop()
+            let folder = site.directory.path(of: "show")
+            let export = try await Command.run("download", site.directory, [url, "--output", folder])
+            #expect(export.exit == .status(0), "\(export)")
+            #expect(FileManager.default.fileExists(atPath: folder + "/master.m3u8"))
+        }
+    }
+
+    @Test func aFailureIsReportedAsJSON() async throws {
+        try await Site.run { site async throws in
+            let outcome = try await Command.run("download", site.directory, [site.origin.url("/none.mp4"), "--json"])
+            #expect(outcome.exit == .status(69), "\(outcome)")
+            #expect(try Command.json(Report.self, outcome).last?.state == "failed", "\(outcome)")
+        }
+    }
+}
