@@ -101,8 +101,19 @@ struct Play: AsyncParsableCommand {
         let played = server.servedBytes
         let saved = played.store + played.joined
         let all = saved + played.origin
+        if all == 0, let reason = await obstacle(to: url, in: cache) { Failure.report(reason) }
         Terminal.error("reprise: \(ByteCount(all)) played, \(ByteCount(saved)) of it from the cache.")
         return code
+    }
+
+    /// Why nothing of `url` can be played; `nil` if its first byte can be read.
+    private func obstacle(to url: ResourceURL, in cache: MediaCache) async -> Failure.Reason? {
+        do {
+            let read = try await cache.resource(for: url).read(0..<1)
+            defer { read.cancel() }
+            _ = try await read.next()
+            return nil
+        } catch { return Failure.reason(error) }
     }
 
     /// Prints a warning if `url` is a web page, which players cannot play.

@@ -65,6 +65,16 @@ import Testing
         }
     }
 
+    @Test func whyNothingPlayedIsReported() async throws {
+        try await Site.run { site async throws in
+            let player = try await FakePlayer()
+            defer { player.directory.remove() }
+            let url = site.origin.url("/none.mp4")
+            let outcome = try await Command.run("play", site.directory, [url], environment: player.searchPath)
+            #expect(outcome.errors.contains(/reprise: .*404.*\nreprise: 0 B played/), "\(outcome)")
+        }
+    }
+
     @Test("A download that goes on beside the player is not played") func downloadsAreNotPlayed() async throws {
         try await Site.run { site async throws in
             site.publish("/film.mp4", length: 100_000)
