@@ -107,6 +107,7 @@ enum PageStyle {
         dialog h2{font-size:1.125rem;margin-bottom:.5rem}
         dialog .actions{margin-top:1.25rem;justify-content:flex-end}
         dialog label{display:grid;gap:.375rem;margin-top:1rem;font-size:.875rem}
+        dialog select{width:100%;min-width:0}
         .player{width:min(60rem,calc(100vw - 2rem))}
         .player video,.player audio{display:block;width:100%;max-height:70vh;border-radius:.5rem}
         .player video{background:#000}
