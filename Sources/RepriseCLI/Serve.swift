@@ -288,10 +288,7 @@ struct Serve: AsyncParsableCommand {
             await peers.shutdown()
             throw error
         }
-        announce(server, with: values, directory: try self.cache.directory, of: cache)
         let manager = ServiceManager(CacheOptions.environment, logger: logger)
-        let watch = manager.watch(server, of: cache)
-        defer { watch.cancel() }
         signals.onHangUp { [accessLog = configuration.accessLog] in
             manager.reloading(server) {
                 accessLog?.reopen()
@@ -302,6 +299,10 @@ struct Serve: AsyncParsableCommand {
                 logger.info("hang-up: the access log is opened again, if there is one")
             }
         }
+        // Only now, because an earlier hang-up would end the server.
+        let watch = manager.watch(server, of: cache)
+        defer { watch.cancel() }
+        announce(server, with: values, directory: try self.cache.directory, of: cache)
         let events = Task { await Self.log(cache.events(), logger: logger) }
         await signals.wait()
         manager.stopping(atMost: values.drainDelay.duration + values.drainTimeout.duration + Self.closingTime)
@@ -333,14 +334,13 @@ struct Serve: AsyncParsableCommand {
     private func announce(
         _ server: ProxyServer, with values: ServerSettings, directory: String, of cache: MediaCache
     ) {
-        let others =
-            server.isOnAllAddresses ? "\nOther machines reach it under the name or an address of this one." : ""
         let room = StoredRoom(storedBytes: cache.storedBytes, limit: cache.limit, freeBytes: cache.freeBytes)
         let stored = "\(directory), \(room)"
         let place = cache.isStoring ? stored : cache.isReadOnly ? "\(stored), read-only" : "no store"
         let hours = cache.downloads.window.map { "\nDownloads run \($0) only, in local time." } ?? ""
         let file = values.token == nil ? values.tokenFile : nil
         let address = file == nil ? server.address : server.address + "/TOKEN"
+        let others = server.isOnAllAddresses ? "\nOther machines reach it at \(Self.elsewhere(address))" : ""
         let page = server.hasPage ? "\nPage for a browser: \(address)/" : ""
         let token = file.map { "\nTOKEN stands for one of those in \($0.printable)." } ?? ""
         let lines = """
@@ -353,6 +353,15 @@ struct Serve: AsyncParsableCommand {
         if values.accessLog == "-" { return Terminal.error(lines) }
         // It serves all the same.
         do { try Terminal.print(lines) } catch { Terminal.error("reprise: \(error.message)") }
+    }
+
+    /// What other machines of the network use in place of `address`, which is on loopback.
+    private static func elsewhere(_ address: String) -> String {
+        guard let local = NetworkInterface.localAddress(), let url = try? ResourceURL(address) else {
+            return "the name or an address of this one."
+        }
+        let path = url.target == "/" ? "" : url.target
+        return "\(url.scheme.rawValue)://\(local):\(url.port)\(path)/"
     }
 
     private static func log(_ events: AsyncStream<CacheEvent>, logger: Logger) async {
