@@ -26,6 +26,11 @@ extension MediaCache {
             updates: (try? AssetSource.resource(self, url: url, options: options))?.storedProgressUpdates())
     }
 
+    /// The stored progress of the file at `url` in a partition; see ``progress(of:options:)``.
+    public func progress(of url: URL, partition: String?) -> PlaybackProgress {
+        progress(of: url, options: PlaybackOptions(partition: partition))
+    }
+
     /// Starts to fetch `amount` of the media at `url` in the background.
     ///
     /// Playback that begins during the fetch joins it. `options` must be those used for playback.

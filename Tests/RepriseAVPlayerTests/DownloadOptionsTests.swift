@@ -22,6 +22,13 @@
                 }
                 let requests = site.origin.snapshot["/a.mp3"].requests
                 #expect(requests.allSatisfy { $0.fields.contains { $0.name.canonicalName == "x-account" } })
+                try await site.cache.downloads.add(url, partition: "ann")
+                for await list in site.cache.downloads.updates(partition: "ann", every: .zero)
+                where list.first?.isDone == true { break }
+                for await stored in site.cache.progress(of: url, partition: "ann") {
+                    #expect(stored.fraction == 1)
+                    break
+                }
                 options.networkPolicy = .never
                 let source = AssetSource(site.cache, url: try ResourceURL(url), options: options)
                 #expect(await (try source.resource()).isCached)

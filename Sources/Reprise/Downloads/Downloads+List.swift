@@ -32,11 +32,28 @@ extension Downloads {
         }
     }
 
+    /// The downloads of one partition, in their order.
+    public func list(partition: String) async -> [Download] {
+        await list().filter { $0.key.partition == partition }
+    }
+
+    /// The download of `key`; `nil` if there is none.
+    public subscript(key: CacheKey) -> Download? {
+        get async { await list().first { $0.key == key } }
+    }
+
     /// ``list()`` now and after each change, at most once per `interval`; 250 ms by default.
     ///
     /// Changes that occur while the consumer is busy are merged. Ends when the cache is closed.
     public func updates(every interval: Duration = .milliseconds(250)) -> Updates<[Download]> {
         updates(every: interval) { [self] in await list() }
+    }
+
+    /// ``list(partition:)`` now and after each change; see ``updates(every:)``.
+    public func updates(
+        partition: String, every interval: Duration = .milliseconds(250)
+    ) -> Updates<[Download]> {
+        updates(every: interval) { [self] in await list(partition: partition) }
     }
 
     /// `value` now and after each change of a download.

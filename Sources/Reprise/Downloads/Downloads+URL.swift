@@ -45,7 +45,7 @@ extension Downloads {
     public subscript(url: URL, partition partition: String? = nil) -> Download? {
         get async {
             guard let key = try? key(of: url, partition: partition) else { return nil }
-            return await list().first { $0.key == key }
+            return await self[key]
         }
     }
 

@@ -12,6 +12,11 @@ extension MediaCache {
         return try await store.index.scan { try $0.titles() }
     }
 
+    /// The titles of one partition; see ``titles()``.
+    public func titles(partition: String) async throws -> [Title] {
+        try await titles().filter { $0.key.partition == partition }
+    }
+
     /// Reads what this cache has stored; `nil` without a store.
     package func inspector() async -> CacheInspector? {
         guard let store = engine.store else { return nil }

@@ -60,6 +60,14 @@ import Testing
             try await downloads.add(b, partition: "ann", networkPolicy: .inexpensive)
             #expect(await Self.states(downloads) == ["a": "running", "b": "running"])
             #expect(await downloads[b, partition: "ann"]?.networkPolicy == .inexpensive)
+            let ofAnn = await downloads.list(partition: "ann")
+            #expect(ofAnn.map(\.url.lastPathComponent) == ["b"])
+            for key in ofAnn.map(\.key) { #expect(await downloads[key]?.url == ofAnn.first?.url) }
+            for await list in downloads.updates(partition: "ann", every: .zero) {
+                #expect(list.map(\.key) == ofAnn.map(\.key))
+                break
+            }
+            #expect(await downloads["no download"] == nil)
             let smallest = StreamSelection(quality: .smallest)
             try await downloads.add(b, selection: smallest, partition: "ann")
             #expect(await downloads[b, partition: "ann"]?.networkPolicy == .inexpensive)
@@ -85,7 +93,9 @@ import Testing
             #expect(await Self.states(downloads) == ["a": "running", "b": "paused"])
             let named = try await bench.cache.titles().filter { $0.name != nil }
             #expect(named.map(\.name) == ["Nosferatu"])
-            #expect(await downloads.list().map(\.name) == ["Nosferatu", nil])
+            try await downloads.rename(b, to: "Ann's", partition: "ann")
+            #expect(try await bench.cache.titles(partition: "ann").map(\.name) == ["Ann's"])
+            #expect(await downloads.list().map(\.name) == ["Nosferatu", "Ann's"])
             try await downloads.remove(a)
             #expect(await Self.states(downloads) == ["b": "paused"])
             try await bench.cache.nameTitle(of: bench.cache.resource(for: a), name: nil, tag: "films")
