@@ -20,8 +20,8 @@ extension MediaCache {
         try await retain(resource, as: retention, selection: nil)
     }
 
-    /// As ``retain(_:as:)-(MediaResource,_)``, with what is downloaded of a stream; with `nil`, a download keeps its
-    /// selection.
+    /// As ``retain(_:as:)-(MediaResource,_)``, with the selection of a stream's download; `nil` keeps the one that it
+    /// has.
     ///
     /// `arrived` is told the length of each piece that the origin sends of a beginning.
     package func retain(
@@ -106,7 +106,7 @@ extension MediaCache {
     /// Pins and downloads of which nothing is stored yet.
     package func awaitedEntries() async throws -> [CacheInspector.AwaitedEntry] {
         guard let inspector = await inspector() else { return [] }
-        return try await DiskQueue.scans.scan { try inspector.awaitedEntries() }
+        return try await DiskQueue.scans.runCancelable { try inspector.awaitedEntries() }
     }
 
     /// Records the limit again that was chosen before this cache was opened, for a command that failed; not where more

@@ -9,7 +9,7 @@ extension MediaCache {
     /// them. Waits for the disk. Throws ``RepriseError`` with code `storageUnavailable`.
     public func titles(complete: Bool) async throws -> [Title] {
         guard let inspector = await inspector() else { return [] }
-        return try await DiskQueue.scans.scan { [self] in
+        return try await DiskQueue.scans.runCancelable { [self] in
             try StoredTitle.titles(complete: complete, inspector, policy: keyPolicy)
         }
     }

@@ -170,13 +170,11 @@ public struct StreamExport: Sendable {
 
     /// Writes all files into `folder`, which is not finished then; discards it if that fails.
     package func write(into folder: OutputFolder, onProgress: @escaping @Sendable (Int64) -> Void) async throws {
-        try await DiskQueue.shared.runCancelable {
-            do {
-                try writeFiles(into: folder, onProgress: onProgress)
-            } catch {
-                folder.discard()
-                throw error
-            }
+        do {
+            try await DiskQueue.shared.runCancelable { try writeFiles(into: folder, onProgress: onProgress) }
+        } catch {
+            await DiskQueue.shared.run { folder.discard() }
+            throw error
         }
     }
 

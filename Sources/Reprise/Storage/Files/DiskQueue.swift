@@ -6,8 +6,8 @@ package final class DiskQueue: Sendable {
     /// The queue of this process.
     package static let shared = DiskQueue(
         DispatchQueue(label: "reprise.disk", qos: .userInitiated, attributes: .concurrent))
-    /// Runs what reads the whole index, all files or many playlists, one at a time, so that it takes no threads from
-    /// reads and fetches.
+    /// Runs reads of the whole index, of all files or of many playlists, one at a time, so that they take no threads
+    /// from playback and fetches.
     package static let scans = DiskQueue(DispatchQueue(label: "reprise.scans", qos: .utility))
 
     /// Reads and edits playlists on at most as many threads as there are cores, so that however many hostile ones there
@@ -103,23 +103,19 @@ package final class DiskQueue: Sendable {
         return try result.get()
     }
 
-    /// Runs `work` as ``run(_:)`` does; ``Cancellation`` tells it when the caller's task is canceled.
-    package func runCancelable<T: Sendable, Failure: Error>(
-        _ work: @escaping @Sendable () throws(Failure) -> T
-    ) async throws(Failure) -> T {
+    /// Runs `work` as ``run(_:)`` does, unless the task is canceled before its turn comes; later, ``Cancellation``
+    /// tells `work`.
+    package func runCancelable<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
         let flag = Cancellation.Flag()
         return try await withTaskCancellationHandler {
-            await run { () -> Result<T, Failure> in Cancellation.observing(flag) { Result(catching: work) } }
+            try await run {
+                try Cancellation.observing(flag) {
+                    try Cancellation.check()
+                    return try work()
+                }
+            }
         } onCancel: {
             flag.set()
-        }.get()
-    }
-
-    /// Runs `work` as ``runCancelable(_:)`` does, unless the task is canceled before its turn comes.
-    package func scan<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
-        try await runCancelable {
-            try Cancellation.check()
-            return try work()
         }
     }
 

@@ -45,7 +45,7 @@ struct Index: Sendable {
 
     /// Asks `question`, which reads all of the index, unless the task is canceled before its turn comes.
     func scan<T: Sendable>(_ question: @escaping @Sendable (Index) throws -> T) async throws -> T {
-        do { return try await DiskQueue.scans.scan { try question(self) } } catch {
+        do { return try await DiskQueue.scans.runCancelable { try question(self) } } catch {
             throw error is CancellationError ? error : failure(error, "The index cannot be read.")
         }
     }
