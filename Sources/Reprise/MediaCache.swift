@@ -178,7 +178,7 @@ public final class MediaCache: Sendable {
 
     /// The stored entries, most recently used first.
     ///
-    /// Waits for the disk, and until no other such question is answered. Throws ``RepriseError`` with code
+    /// Waits for the disk and for other reads of the whole index. Throws ``RepriseError`` with code
     /// `storageUnavailable`, or `CancellationError`.
     public func entries() async throws -> [CacheEntry] {
         guard let store = engine.store else { return [] }

@@ -23,7 +23,7 @@ struct DownloadOptions: ParsableArguments {
         try Setting.hours.check(option: hours)
     }
 
-    /// Puts what is in force into `configuration`, where `options` were given.
+    /// Applies `options` to `configuration`, and settings for options that are missing.
     static func apply(
         _ options: Self?, to configuration: inout MediaCache.Configuration, from settings: Settings
     ) throws {

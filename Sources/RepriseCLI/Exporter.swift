@@ -11,7 +11,7 @@ struct Exporter: Sendable {
     /// Whether the result is printed as JSON.
     let isJSON: Bool
 
-    /// What is written.
+    /// The kind of output.
     private enum Form {
         case file
         case folder
@@ -55,7 +55,7 @@ struct Exporter: Sendable {
         try show(report)
     }
 
-    /// Decides by the name of the output what becomes of a stream; whatever is no stream is written as it is.
+    /// The kind of output for a stream, by the name of the output; other media are written unchanged.
     private func form(of entry: CacheEntry, in files: StoredFiles) throws -> Form {
         let isPlaylist = ["m3u8", "m3u", "mpd"].contains(output.nameExtension)
         guard !output.isInPlace, !isPlaylist, StreamExport.isStream(entry, in: files) else {
@@ -92,7 +92,7 @@ struct Exporter: Sendable {
         Terminal.error("reprise: \(output.name) is without the subtitles (\(names)): \(reason).")
     }
 
-    /// The selection of the options; what they leave out is not narrowed, except for subtitles.
+    /// The selection of the options; without an option, everything is selected, except for subtitles.
     private func narrowed(subtitles: StreamSelection.Languages) throws -> StreamSelection {
         var selection = try stream.selection()
         if stream.audio == nil { selection.audio = .all }

@@ -193,7 +193,7 @@ final class FetchMeter: Sendable {
 struct StreamCount {
     let stored, all: Int
 
-    /// `nil` if `report` is not that of a stream.
+    /// `nil` if `report` is not about a stream.
     init?(_ report: TransferReport) {
         guard let stored = report.storedFiles, let all = report.files, all > 0 else { return nil }
         (self.stored, self.all) = (stored, all)
@@ -274,7 +274,7 @@ struct ProgressPicture {
         }
     }
 
-    /// How long the rest of a stream takes at `rate`, if its missing files are as large as those that are stored.
+    /// The remaining time of a stream at `rate`, if its missing files are as large as the stored ones.
     private func estimate(at rate: Double) -> Duration? {
         guard let files, files.stored > 0, rate >= 1 else { return nil }
         return .seconds(Double(progress.bytes) * Double(files.all - files.stored) / Double(files.stored) / rate)

@@ -49,7 +49,7 @@ struct RepriseCommand: AsyncParsableCommand {
         arguments.first.map { $0.contains("://") && !$0.hasPrefix("-") } == true ? ["play"] + arguments : arguments
     }
 
-    /// Throws if the first of `arguments` is no subcommand; the error names the one that was probably meant.
+    /// Throws if the first of `arguments` is not a subcommand; the error suggests a similar one.
     static func checkSubcommand(_ arguments: [String]) throws(ValidationError) {
         guard let name = arguments.first, !name.hasPrefix("-"), name != "help" else { return }
         let commands = configuration.subcommands.map { ($0._commandName, $0.configuration.aliases) }
@@ -60,7 +60,7 @@ struct RepriseCommand: AsyncParsableCommand {
         throw ValidationError("There is no subcommand '\(name.printable)'. Did you mean 'reprise \(meant)'?")
     }
 
-    /// What other programs call subcommands and options.
+    /// Names that other programs use.
     private static let otherNames = [
         "add": "download", "cat": "export", "clean": "prune", "clear": "remove --all", "delete": "remove",
         "df": "stats",

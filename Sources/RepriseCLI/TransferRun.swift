@@ -3,9 +3,9 @@ import Reprise
 import RepriseHTTPClient
 import RepriseProxy
 
-/// What `fetch`, `download` and `pin` do their work with: the cache, which they open, or the server that has it open.
+/// Runs transfers of `fetch`, `download` and `pin` in the cache, or through the server that has it open.
 struct TransferRun: Sendable {
-    /// What came of several URLs.
+    /// The outcome for all URLs.
     struct Outcome: Sendable {
         /// The first failure's exit code.
         var code: ExitCode?
@@ -23,7 +23,7 @@ struct TransferRun: Sendable {
     /// Given options that are settings of an open cache.
     private let given: String?
 
-    /// Takes the settings of the cache from the options; `pace` is that of downloads.
+    /// Reads the settings of the cache from the options.
     init(cache: CacheOptions, store: StoreOptions, pace: DownloadOptions? = nil) throws {
         (self.cache, self.store) = (cache, store)
         var settings = try store.configuration(cache)
@@ -61,7 +61,7 @@ struct TransferRun: Sendable {
         if let code = try await signals.get(result, stored: cache).code { throw code }
     }
 
-    /// Runs `work` for one URL after the other; one that fails does not stop the others.
+    /// Runs `work` for each URL in turn; a failure does not stop the others.
     static func each(
         _ urls: [String], isJSON: Bool = false, _ work: (String, FetchMeter) async throws -> Void
     ) async throws -> Outcome {
@@ -91,8 +91,7 @@ struct TransferRun: Sendable {
         _ work: @escaping @Sendable (CacheAccess) async throws -> Outcome
     ) async throws {
         let result = await signals.interrupting { try await work(.server(server)) }
-        // What came has to be in the index, before it is said how much that is. A server that has ended has recorded
-        // it.
+        // Record all bytes before reporting how many there are. A server that has ended has recorded them.
         if case .failure(is StopSignals.StoppedTransfer) = result {
             _ = try? await server.perform(FlushOperation(), patience: ControlClient.patience) { _ in }
         }
@@ -101,16 +100,16 @@ struct TransferRun: Sendable {
 }
 
 extension CacheAccess {
-    /// Has the transfer of `url` done as ``perform(_:shownBy:body:)`` does; one that is canceled ends with `advice`.
+    /// Performs a transfer of `url`; if it is canceled, the error contains `advice`.
     func perform<Operation: ControlOperation>(
         _ operation: Operation, shownBy meter: FetchMeter, of url: String, names: Names, advice: String,
         body: @escaping @Sendable ([UInt8]) async throws -> Void = { _ in }
     ) async throws -> Operation.Outcome where Operation.Progress == TransferReport {
         do { return try await perform(operation, shownBy: meter, body: body) } catch {
-            // What a canceled task fails with is no failure of the origin's.
+            // An error of a canceled task is not the origin's fault.
             guard error is CancellationError || Task.isCancelled else { throw error }
             if meter.isJSON { try Terminal.printJSON(meter.report("interrupted")) }
-            // Of a server that does not answer it is not known how far it is.
+            // The progress of a server that does not answer is unknown.
             if error is StopSignals.Interruption { throw error }
             throw StopSignals.StoppedTransfer(
                 key: try meter.key ?? names.policy.key(for: ResourceURL(url)), name: URLText.name(of: url),
@@ -119,7 +118,7 @@ extension CacheAccess {
     }
 }
 
-/// How much is stored of what was fetched.
+/// The stored bytes after a transfer, in words.
 struct StoredAmount: CustomStringConvertible {
     let description: String
 

@@ -27,6 +27,6 @@ enum URLText {
         return String(text[..<query]) + (text[query] == "?" ? "?…" : "")
     }
 
-    /// A name for what `url` leads to, from its path.
+    /// A name for the media at `url`, from its path.
     static func name(of url: String) -> String { TitleName.path(of: withoutCredentials(url)) }
 }

@@ -1,6 +1,6 @@
 import Primitives
 
-/// What downloads there are, and what they do.
+/// Lists of downloads.
 extension Downloads {
     /// All downloads, in their order.
     public func list() async -> [Download] {

@@ -1,6 +1,6 @@
 import Primitives
 
-/// What the index says about downloads that wait or have failed.
+/// Recording why downloads wait or have failed.
 extension Downloads {
     /// Records that downloads wait for their hours, for the next process; of `key` even if that is recorded.
     func recordHours(again key: CacheKey? = nil) async {

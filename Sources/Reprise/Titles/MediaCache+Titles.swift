@@ -4,7 +4,7 @@ import Primitives
 extension MediaCache {
     /// The titles of which something is stored or that were named, the most recently used first.
     ///
-    /// Waits for the disk, and until no other such question is answered. Throws ``RepriseError`` with code
+    /// Waits for the disk and for other reads of the whole index. Throws ``RepriseError`` with code
     /// `storageUnavailable`, or `CancellationError`.
     public func titles() async throws -> [Title] {
         guard let store = engine.store else { return [] }

@@ -1,9 +1,9 @@
 /// Names of titles that have none, from their URLs.
 package enum TitleName {
-    /// The last segment of the path of `url`, which may be any text; of file names that many streams share, such as
-    /// `master.m3u8`, up to three folders instead, such as `show/season-1/e03`; the host if there is no path.
+    /// The last segment of the path of `url`, which may be any text, or the host if there is no path.
     ///
-    /// Percent-encoding is kept.
+    /// File names that many streams share, such as `master.m3u8`, are replaced by up to three folders, such as
+    /// `show/season-1/e03`. Percent-encoding is kept.
     package static func path(of url: String) -> String {
         let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
         var segments = url[start...].prefix { !"?#\n".contains($0) }.split(separator: "/")
@@ -18,7 +18,7 @@ package enum TitleName {
         common.contains(segment.prefix { $0 != "." }.lowercased())
     }
 
-    /// What packagers call the playlists of any stream, and the folders with them.
+    /// Usual names of playlists and their folders.
     private static let common: Set<String> = [
         "chunklist", "dash", "hls", "index", "live", "main", "manifest", "master", "media", "playlist", "prog_index",
         "stream", "vod",

@@ -10,7 +10,7 @@ import Testing
 
 /// Work that takes long, or waits for a disk that does not answer, holds up no reads.
 @Suite(.limit(minutes: 1)) struct SlowWorkTests {
-    @Test("while the whole index is read, files are served, and who leaves the queue costs nothing")
+    @Test("while the whole index is read, files are served, and canceled work never starts")
     func scans() async throws {
         try await Bench.run { bench async throws in
             bench.publish("/a", length: 300_000)
