@@ -134,7 +134,7 @@ struct Link {
         } catch {
             // The server is stopped at the end of a stage.
             guard stage.ending.wait(0.2) else { return (.over, nil, false) }
-            let reason = stage.reason(ask, version: progress.version)
+            let reason = stage.reason(ask, version: progress.version, hasParts: progress.hasParts)
             // Several parts must not be promised if they cannot be joined.
             let isUnexplained = reason == .unjoinable && progress.hasParts
             return (.broken(progress.description, isUnexplained ? .unexplained : reason), nil, false)

@@ -29,7 +29,9 @@ struct Stage: Sendable {
     }
 
     /// Why a response to `ask` ended early; `version` is that of its bytes.
-    func reason(_ ask: Ask, version: Int?) -> Tally.Reason {
+    ///
+    /// Of several parts the version is not known: those that are stored may be of any version there was.
+    func reason(_ ask: Ask, version: Int?, hasParts: Bool = false) -> Tally.Reason {
         let now = Uptime.seconds
         let since = max(ask.sent - Self.aftermath, now - Self.aftermath)
         // Requests for missing files go to the first origin.
@@ -38,7 +40,7 @@ struct Stage: Sendable {
         if origins[file.origin].wasAway(since: since) { return .restart }
         let current = file.version(at: now)
         if let version, version != current { return .change }
-        if version == nil, file.version(at: since) != current { return .change }
+        if version == nil, file.version(at: hasParts ? 0 : since) != current { return .change }
         return file.kind.isJoinable ? .unexplained : .unjoinable
     }
 }
