@@ -122,6 +122,8 @@ let package = Package(
                 httpTypes, logging,
                 .product(name: "Crypto", package: "swift-crypto"),
             ] + nio,
+            // The page's files become bytes of the program.
+            resources: ["page.html", "page.css", "page.js", "login.html", "login.js"].map { .embedInCode("Page/" + $0) },
             swiftSettings: strict),
         .target(
             name: "RepriseStreams",

@@ -32,6 +32,7 @@ final class ProxyService: Sendable {
     let texts: SharedTexts
     let control: Control
     let streamShares = StreamShares()
+    let catalog: TitleCatalog
     /// `nil` if answers are not logged.
     let accessLog: AccessLog?
     /// `nil` if no proxy in front of this one is believed.
@@ -96,6 +97,7 @@ final class ProxyService: Sendable {
         self.files = files
         upkeep = HeapUpkeep(clock: configuration.clock)
         texts = SharedTexts(maximumBytes: configuration.mostTextBytes)
+        catalog = TitleCatalog(cache, clock: configuration.clock)
         control = Control(peers: configuration.peers, clock: configuration.clock)
         let logs = LogQueue(configuration.logger)
         let tokens = tokens
@@ -264,7 +266,7 @@ final class ProxyService: Sendable {
             return LogLevelCommand.Outcome(level: former.rawValue, former: former.rawValue)
         }
         levels.level = level
-        for watch in state.withLock({ Array($0.watches.values) }) {
+        for watch in watches {
             // A loop that has ended has no connections. What holds last counts, also if two change it at once.
             try? await watch.eventLoop.submit { watch.value.isLoggingRequests = self.isLoggingRequests }.get()
         }
@@ -307,12 +309,15 @@ final class ProxyService: Sendable {
     var connections: Int { state.withLock { $0.channels.count } }
     var connectionsRefused: Int64 { state.withLock { $0.refused } }
 
+    /// One for each event loop.
+    var watches: [NIOLoopBound<ConnectionWatch>] { state.withLock { Array($0.watches.values) } }
+
     /// What the connections of all event loops have answered.
     ///
     /// Each loop says it in its turn; throws if one has ended.
     func answerTally() async throws -> AnswerTally {
         var tally = AnswerTally()
-        for watch in state.withLock({ Array($0.watches.values) }) {
+        for watch in watches {
             tally += try await watch.eventLoop.submit { watch.value.counts.tally }.get()
         }
         return tally
@@ -322,6 +327,7 @@ final class ProxyService: Sendable {
     func end() async {
         for channel in beginClosing() { try? await channel.close().get() }
         await endAnswers()
+        await catalog.stop()
         liveExchanges.close()
         await drainLog()
     }

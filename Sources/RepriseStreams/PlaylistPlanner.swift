@@ -209,6 +209,20 @@ extension PlaylistPlanner {
     ) throws -> StoredStream? {
         let stored = try StoredTitle(title, inspector, policy: policy)
         guard stored.outline != nil || title.isStream else { return nil }
-        return StoredStream(share: stored.share, isComplete: stored.isComplete, fileCount: stored.fileCount)
+        let tracks = stored.outline?.tracks.prefix(Self.mostTracks).map { StoredStream.Track($0) } ?? []
+        return StoredStream(
+            share: stored.share, isComplete: stored.isComplete, fileCount: stored.fileCount, tracks: tracks)
+    }
+
+    /// Most tracks of a stream that are described: a hostile playlist has any number.
+    private static let mostTracks = 100
+}
+
+extension StoredStream.Track {
+    fileprivate init(_ track: StreamTrack) {
+        self.init(
+            kind: track.kind.rawValue, name: track.name, language: track.language, width: track.width,
+            height: track.height, bandwidth: track.bandwidth, segments: track.segmentCount,
+            storedSegments: track.storedSegments, storedShare: track.storedShare)
     }
 }

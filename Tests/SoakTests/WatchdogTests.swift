@@ -45,13 +45,13 @@ struct WatchdogTests {
     @Test("What the server says of the file that hangs is found in its status")
     func status() throws {
         let json = """
-            {"connections": 3, "answers": 2, "name": "x", "playing": [{"url": "http://localhost:1/strong/1.mp4", \
+            {"connections": 3, "answers": 2, "name": "x", "active": [{"url": "http://localhost:1/strong/1.mp4", \
             "readers": 2, "fetches": 1, "storedBytes": 30, "completeLength": 100, "spans": [[0, 10], [20, 40]]}]}
             """
         let status = try ServerStatus(Data(json.utf8))
         #expect(
             status.excerpt(of: "/strong/1.mp4")
-                == "3 connections, 2 answers, 1 files playing, this one with readers: 2, fetches: 1, stored: 30 of 100 "
+                == "3 connections, 2 answers, 1 files active, this one with readers: 2, fetches: 1, stored: 30 of 100 "
                 + "(0..<10 20..<40)")
         #expect(status.excerpt(of: "/strong/2.mp4").hasSuffix("not this one"))
     }

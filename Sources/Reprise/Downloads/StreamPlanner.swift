@@ -71,16 +71,43 @@ package protocol StreamPlanner: Sendable {
 
 /// How much of a stream is stored.
 package struct StoredStream: Sendable, Equatable {
+    /// A variant, rendition or representation.
+    package struct Track: Encodable, Sendable, Equatable {
+        /// Such as `video` or `audio`.
+        package let kind: String
+        /// Its name and its language, as the playlist has them.
+        package let name, language: String?
+        /// In pixels.
+        package let width, height: Int64?
+        /// Peak bits per second.
+        package let bandwidth: Int64?
+        package let segments, storedSegments: Int
+        /// From 0 to 1; `nil` while its playlist is not stored.
+        package let storedShare: Double?
+
+        /// Creates a value from its parts.
+        package init(
+            kind: String, name: String?, language: String?, width: Int64?, height: Int64?, bandwidth: Int64?,
+            segments: Int, storedSegments: Int, storedShare: Double?
+        ) {
+            (self.kind, self.name, self.language) = (kind, name, language)
+            (self.width, self.height, self.bandwidth) = (width, height, bandwidth)
+            (self.segments, self.storedSegments, self.storedShare) = (segments, storedSegments, storedShare)
+        }
+    }
+
     /// The stored fraction of the most complete variant, from 0 to 1; `nil` if unknown.
     package let share: Double?
     /// Whether the stream can be played to its end without the origin.
     package let isComplete: Bool
     /// Number of files that are at least partially cached.
     package let fileCount: Int
+    /// Its tracks; empty while its playlist is not stored.
+    package let tracks: [Track]
 
     /// Creates a value from its parts.
-    package init(share: Double?, isComplete: Bool, fileCount: Int) {
-        (self.share, self.isComplete, self.fileCount) = (share, isComplete, fileCount)
+    package init(share: Double?, isComplete: Bool, fileCount: Int, tracks: [Track] = []) {
+        (self.share, self.isComplete, self.fileCount, self.tracks) = (share, isComplete, fileCount, tracks)
     }
 }
 

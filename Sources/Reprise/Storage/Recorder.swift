@@ -343,6 +343,9 @@ actor Recorder {
         }
         let counted = reporter.takeUnrecorded()
         batch.totals = counted.totals
+        batch.traffic = DailyTraffic(
+            day: DailyTraffic.day(of: clock.now()), servedBytes: counted.bytesServed, fetchedBytes: counted.bytesFetched
+        )
         guard !batch.isEmpty else { return true }
         do {
             let grown = try await index.write(batch) { [reached] in reached?(.recording) }

@@ -75,6 +75,32 @@ extension MediaCache {
         return page
     }
 
+    /// The titles that begin with `keys`, in that order; those of which nothing is known any more are left out.
+    ///
+    /// Waits for the disk. Throws ``RepriseError`` with code `storageUnavailable`.
+    package func titleItems(_ keys: [CacheKey]) async throws -> [TitlePage.Item] {
+        guard let store = engine.store, !keys.isEmpty else { return [] }
+        return try await store.index.look { try $0.titleItems(keys) }
+    }
+
+    /// The stored files of the title that begins with `key`.
+    ///
+    /// Waits for the disk and for other reads of the whole index. Throws ``RepriseError`` with code
+    /// `storageUnavailable`, or `CancellationError`.
+    package func files(ofTitle key: CacheKey) async throws -> [CacheEntry] {
+        guard let store = engine.store else { return [] }
+        return try await store.index.scan { try $0.entries(ofTitle: key) }
+    }
+
+    /// Number of titles.
+    ///
+    /// Waits for the disk and for other reads of the whole index. Throws ``RepriseError`` with code
+    /// `storageUnavailable`, or `CancellationError`.
+    package func titleCount() async throws -> Int {
+        guard let store = engine.store else { return 0 }
+        return try await store.index.scan { try $0.titleCount() }
+    }
+
     /// The first file of the title, file, pin or download with that ``TitlePage/Item/id``; `nil` if there is none.
     ///
     /// Waits for the disk. Throws ``RepriseError`` with code `storageUnavailable`.

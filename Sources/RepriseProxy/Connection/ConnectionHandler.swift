@@ -42,6 +42,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     private(set) var heldBytes = 0
     private var ledger: AnswerLedger
     private var router: Router
+    /// The file that was asked for last, and a hash of who asked.
+    private var played: (known: KnownResource, player: Int)?
 
     private enum Work {
         case none
@@ -260,6 +262,10 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// Ends the connection if it has been inactive for too long.
     func look(at now: Duration) {
         guard let context else { return }
+        switch work {
+        case .task, .hit: if let played { watch.note(played.known, by: played.player) }
+        case .none, .control: break
+        }
         if watch.drain == .ending, !hasAnswered, isIdle { return context.close(promise: nil) }
         var sight = ConnectionDeadline.Sight(waiting: waiting(context), events: events)
         if sight.waiting == .client || sight.waiting == .farewell {
@@ -312,6 +318,8 @@ final class ConnectionHandler: ChannelInboundHandler {
         guard request.head.method == .get else {
             return begin(request, known: known, context: context) { await $0.answer(by: nil) }
         }
+        if played?.known !== known { played = (known, player(of: request.head, context)) }
+        if let played { watch.note(known, by: played.player) }
         let plan = RequestPlan(request, to: known.resource, filter: service.filter(for: request.head.audience))
         // What is held to a rate waits between its pieces, which an event loop cannot.
         let isPaced = request.head.sender?.holder.token.rate != nil
@@ -320,6 +328,14 @@ final class ConnectionHandler: ChannelInboundHandler {
         } else {
             begin(request, known: known, context: context) { await $0.answer(by: plan) }
         }
+    }
+
+    /// A hash that tells clients apart.
+    private func player(of head: borrowing ClientHead, _ context: ChannelHandlerContext) -> Int {
+        var hasher = Hasher()
+        hasher.combine(context.remoteAddress?.ipAddress)
+        hasher.combine(head.value("user-agent"))
+        return hasher.finalize()
     }
 
     // MARK: - Hits

@@ -17,6 +17,10 @@ final class ConnectionWatch {
     private let upkeep: HeapUpkeep
     /// What these connections have answered.
     let counts: AnswerCounts
+    /// What these connections play.
+    private var played = PlayedTitles()
+    /// The time of the last check, or of the first connection after none.
+    private var now = Duration.zero
     /// Most bytes of requests that these connections hold.
     private let mostHeld: Int
     /// Bytes of requests that these connections hold, each at its last change.
@@ -40,7 +44,9 @@ final class ConnectionWatch {
 
     func add(_ handler: ConnectionHandler) {
         handlers[ObjectIdentifier(handler)] = handler
-        if handlers.count == 1 { arm() }
+        guard handlers.count == 1 else { return }
+        now = clock.awake.elapsed()
+        arm()
     }
 
     func remove(_ handler: ConnectionHandler) {
@@ -51,6 +57,12 @@ final class ConnectionWatch {
             self?.look()
         }
     }
+
+    /// Notes that `player` gets bytes of `known`.
+    func note(_ known: KnownResource, by player: Int) { played.note(known, by: player, at: now) }
+
+    /// What these connections play now.
+    var playedTitles: [CacheKey: PlayedTitles.Play] { played.current(at: clock.awake.elapsed()) }
 
     /// Notes that a connection holds `count` bytes of requests now, in place of `former`.
     func noteHeld(_ count: Int, insteadOf former: Int) { heldBytes += count - former }
@@ -79,7 +91,7 @@ final class ConnectionWatch {
 
     private func look() {
         timer = nil
-        let now = clock.awake.elapsed()
+        now = clock.awake.elapsed()
         for handler in Array(handlers.values) { handler.look(at: now) }
         if !handlers.isEmpty { arm() }
         upkeep.look()

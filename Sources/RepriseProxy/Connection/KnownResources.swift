@@ -23,6 +23,8 @@ final class KnownResource {
     /// Changes when the response is freshened, together with its fields.
     private var responseTime: Date?
     private var audience = Audience.player
+    /// When it was noted as playing.
+    var playedAt: Duration?
     private var servesRanges = true
     /// `nil` if the body is replaced by a text, which makes a hit impossible.
     private var lines: ByteBuffer?

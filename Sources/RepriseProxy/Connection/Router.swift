@@ -61,7 +61,8 @@ struct Router {
         }
         return switch route {
         case .index: .own(OwnAnswer(status: 200, fields: [("Vary", "Accept")], text: service.indexText(for: head)))
-        case .page: .control(ControlRequest(head: head, target: "", isLocal: false, isPage: true))
+        case .page: .control(ControlRequest(head: head, target: "", isLocal: false, document: .page))
+        case .login: .control(ControlRequest(head: head, target: "", isLocal: false, document: .login))
         case .pageWithoutSlash: .own(OwnAnswer(status: 308, fields: [("Location", head.pathPrefix + "/")]))
         case .options: .own(.options)
         case .preflight: .own(.preflight(head))

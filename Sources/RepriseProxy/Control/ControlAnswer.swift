@@ -34,7 +34,11 @@ struct ControlAnswer: Sendable {
         guard head.body.count <= request.largestBody else {
             throw ControlFailure(413, "A body has at most \(request.largestBody) bytes.")
         }
-        if request.isPage { return try await write(PageAnswer(to: head, from: service).buffer()) }
+        if let document = request.document {
+            // The list of titles takes a moment: the page will ask for it.
+            _ = await service.catalog.known()
+            return try await write(document.answer(to: head, at: service.wallClock()))
+        }
         let target = try ControlTarget(request.target[...])
         switch target.path {
         case "status.json":
@@ -51,6 +55,19 @@ struct ControlAnswer: Sendable {
             try expect(["GET", "HEAD"], of: target, parameters: TitlesReport.Query.parameters)
             let titles = try await TitlesReport(TitlesReport.Query(target), of: service)
             return try await send(200, JSONText.line(titles))
+        case "title.json":
+            try expect(["GET", "HEAD"], of: target, parameters: ["id"])
+            let title = try await TitleDetails(id: target.value("id") ?? "", of: service)
+            guard let title else { throw ControlFailure.unknownTitle }
+            return try await send(200, JSONText.line(title))
+        case "titles.m3u":
+            try expect(["GET", "HEAD"], of: target, parameters: TitlesReport.Query.filters)
+            let query = try TitlesReport.Query(target, usualOrder: .name)
+            let playlist = try await TitlesPlaylist(query, of: service, at: service.address(for: head))
+            return try await send(Array(playlist.text.utf8), after: beginning(200, type: TitlesPlaylist.mediaType))
+        case "history.json":
+            try expect(["GET", "HEAD"], of: target)
+            return try await send(200, JSONText.line(HistoryReport(await service.cache.dailyTraffic())))
         case "play":
             try expect(["GET", "HEAD"], of: target, parameters: ["id"])
             return try await sendToTitle(target.value("id") ?? "")
@@ -109,9 +126,7 @@ struct ControlAnswer: Sendable {
 
     /// Leads a player to the title with that identifier, whose URL may have a query that the page does not know.
     private func sendToTitle(_ id: String) async throws -> Bool {
-        guard let title = try await service.cache.reference(id: id) else {
-            throw ControlFailure(404, "Nothing is stored under this identifier.", code: "notStored")
-        }
+        guard let title = try await service.cache.reference(id: id) else { throw ControlFailure.unknownTitle }
         let url = title.url
         let path = "\(request.head.pathPrefix)/\(url.scheme.rawValue)/\(url.authority)\(url.target)"
         return try await send(307, [], fields: [("Location", path)])

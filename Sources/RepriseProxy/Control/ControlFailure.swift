@@ -15,6 +15,8 @@ package struct ControlFailure: Error, Equatable {
     /// The code of a path that there is not, such as that of an operation of another version.
     package static let unknownPath = "unknownPath"
 
+    static let unknownTitle = ControlFailure(404, "Nothing is stored under this identifier.", code: "notStored")
+
     init(_ status: Int, _ message: String, code: String = "invalidArgument") {
         (self.status, self.message, self.code) = (status, message, code)
     }

@@ -5,8 +5,8 @@ struct ControlRequest: Sendable {
     let target: String
     /// Whether it came through the control socket, from this user.
     let isLocal: Bool
-    /// Whether it is for the page, which has no prefix.
-    var isPage = false
+    /// The document that it is for, instead of what stands behind the prefix.
+    var document: PageDocument?
 
     /// Whether it asks for the metrics, as monitors do all the time.
     var asksForMetrics: Bool { ControlTarget.isMetrics(target[...]) }

@@ -55,6 +55,23 @@ struct StatusReport: Encodable, Sendable {
         let spans: [[Int64]]
     }
 
+    /// A title that clients play.
+    struct Play: Encodable, Sendable {
+        let url: String
+        let id: String
+        let name: String?
+        let isStream: Bool
+        /// Number of clients: of the same address, those with the same name count as one.
+        let players: Int
+        let storedBytes: Int64
+        /// Of a file; missing while unknown.
+        let completeLength: Int64?
+        /// The stored parts of a file, as in ``Activity/spans``.
+        let spans: [[Int64]]
+        /// Of a stream, from 0 to 1; missing while unknown.
+        let storedShare: Double?
+    }
+
     /// What is fetched to stay.
     struct Download: Encodable, Sendable {
         let url: String
@@ -84,7 +101,10 @@ struct StatusReport: Encodable, Sendable {
     let connections, answers, listeners: Int
     /// Open connections to origins, and those among them that carry no request; missing if they are not counted.
     let originConnections, idleOriginConnections: Int?
-    let playing: [Activity]
+    /// The titles that clients have read within the last half minute.
+    let playing: [Play]
+    /// The files that are being read or fetched.
+    let active: [Activity]
     let downloads: [Download]
     let preloads: Int
     /// This server and those that it was told of; missing if it was told of none.
@@ -118,7 +138,8 @@ struct StatusReport: Encodable, Sendable {
         let origins = service.configuration.originConnections?()
         (originConnections, idleOriginConnections) = (origins?.open, origins?.idle)
         listeners = service.control.events.listeners
-        playing = cache.activities(atMost: Self.mostListed).map { Activity($0, in: cache) }
+        playing = (try? await Play.all(of: service)) ?? []
+        active = cache.activities(atMost: Self.mostListed).map { Activity($0, in: cache) }
         downloads = await cache.downloads.list().prefix(Self.mostListed).map { Download($0, in: cache) }
         preloads = cache.preloads.list.count
         peers = PeersReport(of: service)
@@ -167,6 +188,36 @@ extension StatusReport.Activity {
         let isPlaylist = PlaylistFormat.isStreamDeclared(by: nil, name: activity.url.lastPathComponent)
         (storedBytes, completeLength) = (activity.stored.byteCount, isPlaylist ? nil : activity.completeLength)
         spans = isPlaylist ? [] : activity.stored.shownSpans(atMost: StatusReport.mostSpans)
+    }
+}
+
+extension StatusReport.Play {
+    /// A title of which nothing is stored.
+    private init(_ title: TitleReference, players: Int, in cache: MediaCache) {
+        (url, id, name, isStream) = (title.url.redacted, cache.id(of: title.key), nil, false)
+        (self.players, storedBytes, completeLength, spans, storedShare) = (players, 0, nil, [], nil)
+    }
+
+    private init(_ item: TitlesReport.Item, players: Int) {
+        (url, id, name, isStream) = (item.url, item.id, item.name, item.isStream)
+        (self.players, storedBytes, completeLength) = (players, item.storedBytes, item.completeLength)
+        (spans, storedShare) = (item.spans ?? [], item.storedShare)
+    }
+
+    /// What clients play, at most as much as is listed.
+    fileprivate static func all(of service: ProxyService) async throws -> [StatusReport.Play] {
+        let plays = await service.playedTitles().prefix(StatusReport.mostListed)
+        let items = try await service.cache.titleItems(plays.map(\.title.key))
+        let streams = try await service.streamShares.streams(items) { try await service.cache.storedStreams($0) }
+        let now = service.wallClock()
+        let stored = Dictionary(items.map { ($0.title.key, $0) }) { $1 }
+        return plays.map { title, players in
+            guard let item = stored[title.key] else {
+                return StatusReport.Play(title, players: players, in: service.cache)
+            }
+            return StatusReport.Play(
+                TitlesReport.Item(item, stream: streams[title.key], at: now), players: players)
+        }
     }
 }
 

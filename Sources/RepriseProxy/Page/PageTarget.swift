@@ -29,6 +29,13 @@ enum PageTarget: Equatable, Sendable {
         self = segments.count == 1 ? .withoutSlash : .page
     }
 
+    /// Whether a browser opens an address that could be a page's: at most one segment, which may be a wrong token.
+    static func isOpened(by head: ClientHead) -> Bool {
+        let path = head.target.utf8.prefix { $0 != UInt8(ascii: "?") }
+        let segments = path.split(separator: UInt8(ascii: "/"))
+        return segments.count <= 1 && (head.method == .get || head.method == .head) && prefersHTML(head.value("accept"))
+    }
+
     /// Whether `accept` names HTML, and does not name plain text as better (RFC 9110 §12.5.1).
     static func prefersHTML(_ accept: String?) -> Bool {
         guard let accept else { return false }

@@ -55,7 +55,10 @@ struct Admission {
             throw Refusal(
                 status: 405, reason: "\(name) is not supported.", endsConnection: false, methods: OwnAnswer.methods)
         case .get, .head, .other:
-            if let tokens, !isKnown { throw refusal(of: head, without: tokens) }
+            if let tokens, !isKnown {
+                if service.hasPage, PageTarget.isOpened(by: head) { return .login }
+                throw refusal(of: head, without: tokens)
+            }
             return nil
         }
     }

@@ -6,6 +6,8 @@ package enum Route: Sendable {
     case index
     /// The page for browsers.
     case page
+    /// The form that asks a browser for the token.
+    case login
     /// The page for browsers, without the slash behind the token to which its links refer.
     case pageWithoutSlash
     /// The supported methods (RFC 9110 §9.3.7).
@@ -26,7 +28,7 @@ package enum Route: Sendable {
     /// Whether it leads to something of the proxy's own that tells of it or changes it.
     var isOfProxy: Bool {
         switch self {
-        case .index, .page, .pageWithoutSlash, .options, .control: true
+        case .index, .page, .login, .pageWithoutSlash, .options, .control: true
         case .preflight, .resource: false
         }
     }

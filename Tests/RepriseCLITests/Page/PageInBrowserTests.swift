@@ -104,19 +104,23 @@ struct PageInBrowserTests {
             try await scene.page.press("Enter")
             try await scene.page.wait(for: "document.activeElement.textContent === 'Pin film.mp4'")
             // Removing asks first; the dialog begins with the harmless answer, and Escape is one.
-            try await scene.tab(to: "Remove film.mp4")
+            try await scene.tab(to: "Details of film.mp4")
             try await scene.page.press("Enter")
-            try await scene.page.wait(for: "document.querySelector('dialog:modal')")
+            try await scene.page.wait(for: "document.querySelector('#details:modal')")
+            try await scene.tab(to: "Remove…")
+            try await scene.page.press("Enter")
+            try await scene.page.wait(for: "document.querySelector('#ask:modal')")
             #expect(try await scene.page.run("document.activeElement.textContent") == "Cancel")
             try await scene.page.press("Escape")
-            try await scene.page.wait(for: "!document.querySelector('dialog[open]')")
+            try await scene.page.wait(for: "!document.querySelector('#ask[open]')")
             #expect(try await scene.stored() == ["film.mp4 "])
-            try await scene.page.wait(for: "document.activeElement.textContent === 'Remove film.mp4'")
+            try await scene.page.wait(for: "document.activeElement.textContent === 'Remove…'")
             try await scene.page.press("Enter")
-            try await scene.page.wait(for: "document.querySelector('dialog:modal')")
+            try await scene.page.wait(for: "document.querySelector('#ask:modal')")
             try await scene.tab(to: "Remove")
             try await scene.page.press("Enter")
             try await scene.page.wait(for: "!document.querySelector('#titles li')")
+            try await scene.page.wait(for: "!document.querySelector('dialog[open]')")
             #expect(try await scene.stored() == [])
             try await scene.page.wait(for: "said.some(text => text.startsWith('Removed film.mp4'))")
             #expect(scene.complaints.isEmpty, "\(scene.complaints)")
@@ -181,6 +185,70 @@ struct PageInBrowserTests {
             try await scene.page.press("Escape")
             try await scene.page.wait(for: "!document.querySelector('video')")
             #expect(scene.site.origin.snapshot.requests.count == before)
+            #expect(scene.complaints.isEmpty, "\(scene.complaints)")
+        }
+    }
+
+    @Test("a browser without the token is asked for it") func login() async throws {
+        try await Site.run { site async throws in
+            try await Serving.run(site.directory, ["--token", "a-long-token"]) { serving async throws in
+                try await Chromium().use { page async throws in
+                    for domain in ["Page", "Runtime", "Log"] { try await page.call(domain + ".enable") }
+                    try await page.open("http://127.0.0.1:\(serving.port)/")
+                    try await page.wait(for: "document.activeElement.id === 'token'")
+                    #expect(try await page.run(PageCheck.script).replacing("not one status", with: "").isEmpty)
+                    func enter(_ token: String) async throws {
+                        try await page.run(
+                            """
+                            document.querySelector("#token").value = "\(token)";
+                            document.querySelector("#login").requestSubmit()
+                            """)
+                    }
+                    try await enter("wrong")
+                    try await page.wait(for: "document.querySelector('#problem').textContent !== ''")
+                    try await enter("a-long-token")
+                    let place = "location.pathname + !!document.querySelector('#url')"
+                    // While the browser changes to the page, it answers nothing.
+                    await eventually { (try? await page.run(place)) == "/a-long-token/true" }
+                }
+            }
+        }
+    }
+
+    @Test("an address is kept, and a title gets a name and a tag") func keepAndName() async throws {
+        try await Self.run { scene async throws in
+            try await scene.page.open(scene.address)
+            // The first steps name this server.
+            let steps = "document.querySelector('#first-steps:not([hidden])')?.textContent"
+            try await scene.page.wait(for: "\(steps)?.includes('mpv \(scene.address)https/example.com/film.mp4')")
+            let field = "document.querySelector('#url')"
+            try await scene.page.run("\(field).value = 'no address'; document.querySelector('#keep').click()")
+            try await scene.page.wait(for: "document.querySelector('#open-problem').textContent.includes('http://')")
+            let url = "http://127.0.0.1:\(scene.site.origin.port)/film.mp4"
+            // The address of this server before it counts for nothing.
+            let own = scene.address + url.replacing("://", with: "/")
+            try await scene.page.run("\(field).value = '\(own)'; document.querySelector('#keep').click()")
+            try await scene.page.wait(for: "\(field).value === ''")
+            await eventually { (try? await scene.stored()) == ["film.mp4 download"] }
+            try await scene.open()
+            try await scene.page.run("document.querySelector('#titles .more').click()")
+            try await scene.page.wait(for: "document.querySelector('#details:modal')")
+            try await scene.page.run(
+                """
+                document.querySelector("#new-name").value = "<b>Nosferatu</b>";
+                document.querySelector("#new-tag").value = "silent";
+                document.querySelector("#naming").requestSubmit()
+                """)
+            try await scene.page.wait(for: "document.querySelector('#details-title').textContent.includes('<b>Nos')")
+            let list = try await Command.run("list", scene.site.directory, ["--json"])
+            #expect(list.output.contains("<b>Nosferatu") && list.output.contains("silent"))
+            // An empty name is removed.
+            try await scene.page.run(
+                """
+                document.querySelector("#new-name").value = "";
+                document.querySelector("#naming").requestSubmit()
+                """)
+            try await scene.page.wait(for: "document.querySelector('#details-title').textContent === 'film.mp4'")
             #expect(scene.complaints.isEmpty, "\(scene.complaints)")
         }
     }

@@ -149,9 +149,9 @@ import Testing
             proxy.bench.origin.release(name)
             struct Status: Decodable {
                 struct Activity: Decodable { let url: String }
-                let playing: [Activity]
+                let active: [Activity]
             }
-            let url = try #require(JSONDecoder().decode(Status.self, from: Data(answer.body)).playing.first?.url)
+            let url = try #require(JSONDecoder().decode(Status.self, from: Data(answer.body)).active.first?.url)
             #expect(url.count == 512 && url.hasSuffix("x…") && url.hasPrefix("http://127.0.0.1:"))
         }
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RepriseProxy
 
-/// Numbers and bars of the page's script in a real browser, beside those of the page without it.
+/// Numbers and names of the page's script in a real browser.
 @Suite(
     .limit(minutes: 5),
     .enabled(if: Chromium.path != nil, "chromium is not installed; scripts/bootstrap test installs it"))
@@ -26,44 +26,49 @@ struct PageWordsInBrowserTests {
             }
     }
 
-    private static func words(of sizes: [Int64]) -> [String] { sizes.map { ByteText.decimal($0) } }
+    /// The part of the script that makes words.
+    private static func words() throws -> String {
+        let script = String(decoding: PackageResources.page_js, as: UTF8.self)
+        let start = try #require(script.firstRange(of: "// Words."))
+        let end = try #require(script.firstRange(of: "// Elements."))
+        return String(script[start.lowerBound..<end.lowerBound])
+    }
 
-    private static var percentages: [String] { (0...100).map { ShownText.percent($0, of: 100) } }
-
-    @Test("the script says and draws what the page says and draws") func sameWords() async throws {
+    @Test("the script writes sizes, shares and names as the command does") func words() async throws {
+        let words = try Self.words()
         try await Chromium().use { page async throws in
             try await page.call("Runtime.enable")
             func results(_ expression: String) async throws -> [String] {
-                let text = try await page.run("(() => {\n\(PageScript.words)\nreturn (\(expression)).join('|') })()")
+                let text = try await page.run("(() => {\n\(words)\nreturn (\(expression)).join('|') })()")
                 return text.components(separatedBy: "|")
             }
             let sizes = Self.sizes
             let list = sizes.map(String.init).joined(separator: ",")
-            #expect(try await results("[\(list)].map(bytes)") == Self.words(of: sizes))
-            let shares = Self.percentages
+            #expect(try await results("[\(list)].map(bytes)") == sizes.map { ByteText.decimal($0) })
+            let shares = (0...100).map { "\($0) %" }
             #expect(try await results("Array.from({ length: 101 }, (_, n) => percent(n, 100))") == shares)
             #expect(try await results("Array.from({ length: 101 }, (_, n) => percentOf(n / 100))") == shares)
             #expect(
                 try await results("[percent(0, 0), percent(-5, 10), percent(20, 10), percentOf(0.999999999999)]")
                     == ["0 %", "0 %", "100 %", "99 %"])
-            let streams = [(1.0, true), (0.56, false), (0, false), (nil, false)] as [(Double?, Bool)]
-            let calls = streams.map { "streamWords(6100000, 3, \($0.map { "\($0)" } ?? "null"), \($1))" }
-            #expect(
-                try await results("[\(calls.joined(separator: ","))]")
-                    == streams.map { ShownText.stream(6_100_000, files: 3, share: $0, isComplete: $1) })
             let urls = [
-                "https://a.example/a%E2%80%AEb%20%E2%81%A6c", "http://a.example/%zz.mp4?…", "http://a.example",
+                "https://a.example/ab%20c", "http://a.example/film.mp4?…", "http://a.example",
                 "http://a.example/show/season-1/e03/hls/master.m3u8?…", "http://a.example/hls/index.m3u8",
                 "http://a.example/master.m3u8", "http://a.example/x/1/2/3/4/Manifest.mpd", "http://a.example/x//",
             ]
-            let names = urls.map { ShownText.name(of: $0).file }
+            let names = urls.map { url in
+                let name = TitleName.path(of: url)
+                return name.removingPercentEncoding ?? name
+            }
             #expect(try await results("['\(urls.joined(separator: "','"))'].map(url => nameOf(url).file)") == names)
-            let bar = StoredBar(spans: [[0, 250], [99_999, 100_000], [7, 7]], length: 100_000, words: "x")
-            let places = try await results(
-                "[[0, 250], [99999, 100000], [7, 7]].flatMap(([from, to]) => placeOf(from, to, 100000))")
-            let shown = places.compactMap { Double($0) }.map { ($0 * 10).rounded() }
-            let written = bar.rectangles.flatMap { [$0.x, $0.width] }.map { ($0 * 10).rounded() }
-            #expect(shown == written)
+            #expect(
+                try await results("[nameOf('https://a.example/a%E2%80%AEb').file, nameOf('http://a.example/%zz').file]")
+                    == ["ab", "%zz"])
+            // A narrow part at the end keeps its width within the bar.
+            #expect(
+                try await results(
+                    "[[0, 250], [99999, 100000], [7, 7]].flatMap(part => placeOf(...part, 100000)).map(Math.round)")
+                    == ["0", "3", "997", "3", "0", "0"])
         }
     }
 }

@@ -51,6 +51,31 @@ extension Index {
         }
     }
 
+    /// The titles that begin with `keys`, in that order; those of which nothing is known any more are left out.
+    func titleItems(_ keys: [CacheKey]) throws(RepriseError) -> [TitlePage.Item] {
+        try read { database in
+            try keys.compactMap { key in
+                let name = name(of: key)
+                let title = try Int64.fetchOne(
+                    database, sql: "SELECT id FROM title WHERE keyHash = ?", arguments: [name])
+                guard let title else { return try item(ofFile: name, in: database) }
+                return try item(ofTitle: title, in: database)
+            }
+        }
+    }
+
+    /// Number of titles.
+    func titleCount() throws(RepriseError) -> Int {
+        try read { database in
+            try Int.fetchOne(
+                database,
+                sql: """
+                    SELECT (SELECT COUNT(*) FROM title) + (SELECT COUNT(*) FROM entry
+                        WHERE NOT EXISTS (SELECT 1 FROM member WHERE member.keyHash = entry.keyHash))
+                    """) ?? 0
+        }
+    }
+
     /// SQL for all files, the most recently used first, with the titles they belong to.
     ///
     /// Each part reads the index by use in its order, and SQLite merges the parts: nothing is sorted.
@@ -68,10 +93,11 @@ extension Index {
 
     /// The file `name`, which belongs to no title with a row; `nil` if it cannot be read, or does not match.
     private func item(
-        ofFile name: String, matching search: TitleSearch?, in database: Database
+        ofFile name: String, matching search: TitleSearch? = nil, in database: Database
     ) throws -> TitlePage.Item? {
         guard let entry = try entries("WHERE entry.keyHash = ?1", [name], in: database).first,
-            search?.matches(name: nil, tag: nil, url: entry.url) != false
+            search?.matches(name: nil, tag: nil, url: entry.url) != false,
+            search?.matches(entry.retention) != false
         else { return nil }
         return TitlePage.Item(
             id: name, title: Title(entry), information: entry.information, stored: try ranges(of: entry, in: database))
@@ -79,7 +105,7 @@ extension Index {
 
     /// The title with that row; `nil` if it cannot be read, does not match, or stands before `place`.
     private func item(
-        ofTitle id: Int64, after place: TitlePage.Place?, matching search: TitleSearch?, in database: Database
+        ofTitle id: Int64, after place: TitlePage.Place? = nil, matching search: TitleSearch? = nil, in database: Database
     ) throws -> TitlePage.Item? {
         let record = try TitleRow.first(
             database, sql: "SELECT id, tag, keyHash, record FROM title WHERE id = ?", arguments: [id])
@@ -89,7 +115,9 @@ extension Index {
             search?.matches(name: fields.name, tag: fields.tag, url: url) != false
         else { return nil }
         if let place, try isUsed(title: id, after: place, in: database) { return nil }
-        guard let title = try recordedTitles("WHERE title.id = ?1", [id], in: database).first else { return nil }
+        guard let title = try recordedTitles("WHERE title.id = ?1", [id], in: database).first,
+            search?.matches(title.retention) != false
+        else { return nil }
         let first = try entries(Self.ofName, [record.name], in: database).first
         let stored = try title.isStream ? nil : first.map { try ranges(of: $0, in: database) }
         return TitlePage.Item(id: record.name, title: title, information: first?.information, stored: stored)

@@ -15,6 +15,8 @@ extension Index {
         var generations: [Generation] = []
         var lastUsed: [CacheKey: Double] = [:]
         var totals: [String: Int64] = [:]
+        /// What was served and fetched since the last batch.
+        var traffic: DailyTraffic?
         /// Variants by key.
         var variants: [CacheKey: Variant] = [:]
         /// Keys whose responses are stale for good.
@@ -60,6 +62,7 @@ extension Index {
             }
             for (name, date) in batch.splicing { try write(splicing: name, at: date, to: database) }
             for (name, value) in batch.totals { try TotalRow(name: name, value: value).add(in: database) }
+            if let traffic = batch.traffic { try add(traffic, in: database) }
             let tags = isLimited ? try growth(ofTags: grown, in: database) : [:]
             atEnd()
             return tags

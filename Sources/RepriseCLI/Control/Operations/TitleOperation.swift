@@ -7,7 +7,7 @@ struct TitleOperation: ControlOperation {
     static let name = "title"
 
     let url: String
-    /// What is `nil` stays as it is, unless ``clear`` is set.
+    /// What is `nil` stays as it is, unless ``clear`` is set; an empty text is removed.
     let title, tag: String?
     let clear: Bool
     let names: Names
@@ -20,9 +20,13 @@ struct TitleOperation: ControlOperation {
     }
 
     func run(in cache: MediaCache, progress: @escaping @Sendable (NoProgress) -> Void) async throws -> Outcome {
-        let resource = try names.resource(for: url, in: cache)
+        let resource = try await names.resource(of: url, in: cache)
         let before = try await cache.inspecting { try $0.title(of: resource.key) } ?? nil
-        let (title, tag) = clear ? (nil, nil) : (title ?? before?.name, tag ?? before?.tag)
+        func now(_ text: String?, instead former: String?) -> String? {
+            let text = clear ? nil : text ?? former
+            return text == "" ? nil : text
+        }
+        let (title, tag) = (now(title, instead: before?.name), now(tag, instead: before?.tag))
         try await cache.nameTitle(of: resource, name: title, tag: tag)
         try await cache.learnFiles(of: [resource.key], policy: names.policy)
         return Outcome(url: resource.url.redacted, title: title, tag: tag)

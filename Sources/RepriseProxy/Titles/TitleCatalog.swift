@@ -1,0 +1,120 @@
+import Foundation
+import Primitives
+import Reprise
+
+/// All titles as they were a moment ago, for orders that the index does not have.
+///
+/// A list of ten thousand titles takes some tenths of a second to read and some megabytes, so it is read by one request
+/// at a time, used for the next ones, and forgotten when none comes any more.
+actor TitleCatalog {
+    /// All titles, the most recently used first, and what they have in common.
+    struct Contents: Sendable {
+        let titles: [Title]
+        /// The hosts and tags of most titles, at most ``mostFacets`` of each, in alphabetical order.
+        let hosts, tags: [String]
+    }
+
+    /// Most titles that are sorted.
+    static let mostTitles = 50_000
+    private static let mostFacets = 50
+    /// How long the list is used for a request that waits for it, and for one that does not.
+    private static let (fresh, usable) = (Duration.seconds(5), Duration.seconds(60))
+
+    private let cache: MediaCache
+    private let clock: CacheClock
+    private var last: (contents: Contents, time: Duration)?
+    private var reading: Task<Contents, any Error>?
+    private var forgetting: Task<Void, Never>?
+
+    init(_ cache: MediaCache, clock: CacheClock) { (self.cache, self.clock) = (cache, clock) }
+
+    /// The titles; throws a failure if there are too many, and what the index throws.
+    func contents() async throws -> Contents {
+        if let last, clock.elapsed() - last.time < Self.fresh { return last.contents }
+        return try await read().value
+    }
+
+    /// The titles if they are known; otherwise they will be, soon.
+    func known() -> Contents? {
+        let age = last.map { clock.elapsed() - $0.time }
+        if age.map({ $0 >= Self.fresh }) ?? true { _ = read() }
+        return age.map { $0 < Self.usable } == true ? last?.contents : nil
+    }
+
+    private func read() -> Task<Contents, any Error> {
+        if let reading { return reading }
+        let task = Task { [cache] in
+            do {
+                guard try await cache.titleCount() <= Self.mostTitles else {
+                    throw ControlFailure(
+                        400, "There are more than \(Self.mostTitles) titles: they have one order only, by last use.")
+                }
+                let contents = Contents(try await cache.titles())
+                keep(contents)
+                return contents
+            } catch {
+                reading = nil
+                throw error
+            }
+        }
+        reading = task
+        return task
+    }
+
+    private func keep(_ contents: Contents) {
+        (last, reading) = ((contents, clock.elapsed()), nil)
+        forgetting?.cancel()
+        forgetting = Task { [clock, weak self] in
+            do { try await clock.sleep(Self.usable) } catch { return }
+            await self?.forget()
+        }
+    }
+
+    private func forget() { last = nil }
+
+    /// Ends what it does in the background.
+    func stop() {
+        reading?.cancel()
+        forgetting?.cancel()
+    }
+}
+
+extension TitleCatalog.Contents {
+    fileprivate init(_ titles: [Title]) {
+        self.titles = titles
+        hosts = Self.commonest(titles.map(\.url.authority))
+        tags = Self.commonest(titles.compactMap(\.tag))
+    }
+
+    private static func commonest(_ texts: [String]) -> [String] {
+        let counts = texts.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+        return counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(TitleCatalog.mostFacets).map(\.key)
+            .sorted()
+    }
+}
+
+/// The order of a list of titles.
+enum TitleOrder: String, CaseIterable {
+    case lastUsed, name, size, plays
+
+    /// `titles`, which are in the order of their last use, in this order.
+    func sorted(_ titles: [Title]) -> [Title] {
+        switch self {
+        case .lastUsed: titles
+        case .name:
+            titles.map { (name: $0.shownName.lowercased(), title: $0) }
+                .sorted { ($0.name, $0.title.key.text) < ($1.name, $1.title.key.text) }.map(\.title)
+        case .size: titles.sorted { ($1.storedBytes, $0.key.text) < ($0.storedBytes, $1.key.text) }
+        case .plays: titles.sorted { ($1.plays, $0.key.text) < ($0.plays, $1.key.text) }
+        }
+    }
+}
+
+extension Title {
+    /// Its name, or one made from its URL, as people read it.
+    var shownName: String {
+        if let name { return name }
+        let path = TitleName.path(of: url.redacted)
+        return path.removingPercentEncoding ?? path
+    }
+}

@@ -1,0 +1,25 @@
+import Foundation
+import Reprise
+
+/// The titles as a playlist that players browse: extended M3U.
+struct TitlesPlaylist {
+    static let mediaType: StaticString = "audio/x-mpegurl; charset=utf-8"
+
+    let text: String
+
+    /// The titles that `query` asks for, all on one page, with links below `address`, which has no slash at its end.
+    init(_ query: TitlesReport.Query, of service: ProxyService, at address: String) async throws {
+        let titles = query.order.sorted(try await service.catalog.contents().titles)
+        text = titles.filter { query.search?.matches($0) ?? true }.reduce(into: "#EXTM3U\n") { text, title in
+            let name = title.shownName.split(whereSeparator: \.isNewline).joined(separator: " ")
+            text += "#EXTINF:-1,\(name)\n\(address)\(Self.path(to: title, in: service.cache))\n"
+        }
+    }
+
+    /// A query may have secrets, which no playlist tells.
+    private static func path(to title: Title, in cache: MediaCache) -> String {
+        let url = title.url
+        return url.target.contains("?")
+            ? "/-/play?id=\(cache.id(of: title.key))" : "/\(url.scheme.rawValue)/\(url.authority)\(url.target)"
+    }
+}
