@@ -17,12 +17,15 @@ struct ConfigCommand: AsyncParsableCommand {
             Examples:
               reprise config
               reprise config --config reprise.conf
+              reprise config --changed
               reprise config --json | jq -r 'select(.source == "file") | .name'
             """)
 
     @OptionGroup var server: Serve
     @Flag(help: "One JSON object per line.")
     var json = false
+    @Flag(help: "Only settings that differ from their defaults.")
+    var changed = false
 
     func run() async throws {
         try await Failure.reporting {
@@ -31,7 +34,7 @@ struct ConfigCommand: AsyncParsableCommand {
             try server.checkTogether(with: values)
             let objection = Serve.objection(to: values)
             if json { return try printJSON(settings, objection) }
-            var lines = Self.lines(settings)
+            var lines = Self.lines(settings, changed: changed)
             lines.insert("# Cache: \(try room(in: settings))", at: 1)
             for line in lines { try Terminal.print(line) }
             guard let objection else { return }
@@ -55,15 +58,18 @@ struct ConfigCommand: AsyncParsableCommand {
         }
     }
 
-    /// The settings as a file, with comments.
-    static func lines(_ settings: Settings) -> [String] {
+    /// The settings as a file, with comments; with `changed` only those that differ from their defaults.
+    static func lines(_ settings: Settings, changed: Bool = false) -> [String] {
         let file = settings.file.map { "# File: \($0.name) (\(settings.fileSource ?? ""))" }
         var lines = [file ?? "# File: none; --config FILE or \(Settings.variable) names one", ""]
         for (name, meant) in settings.unknownVariables {
             lines.append("# \(name) is no variable of a setting." + (meant.map { " Did you mean \($0)?" } ?? ""))
         }
-        lines += settings.notes.flatMap(\.lines) + proxyLines(settings)
-        for (host, notes) in settings.hosts.notes { lines += ["", "[host \(host)]"] + notes.flatMap(\.lines) }
+        lines += settings.notes.filter { !changed || $0.isChanged }.flatMap(\.lines) + proxyLines(settings)
+        for (host, notes) in settings.hosts.notes {
+            let shown = notes.filter { !changed || $0.isChanged }
+            if !shown.isEmpty || !changed { lines += ["", "[host \(host)]"] + shown.flatMap(\.lines) }
+        }
         return lines
     }
 
@@ -88,12 +94,14 @@ struct ConfigCommand: AsyncParsableCommand {
 
     /// Prints an object for each setting; an `objection` of the server is about the host at which it listens.
     private func printJSON(_ settings: Settings, _ objection: RepriseError?) throws {
-        for note in settings.notes {
+        for note in settings.notes where !changed || note.isChanged {
             let reason = note.name == Setting<String, String>.host.name ? objection?.explanation : nil
             try Terminal.printJSON(SettingReport(note, objection: reason))
         }
         for (host, notes) in settings.hosts.notes {
-            for note in notes { try Terminal.printJSON(SettingReport(note, host: host)) }
+            for note in notes where !changed || note.isChanged {
+                try Terminal.printJSON(SettingReport(note, host: host))
+            }
         }
     }
 }

@@ -14,6 +14,9 @@ protocol AnySetting: Sendable {
     /// The default as a file would say it; empty if there is none.
     var defaultTexts: [String] { get }
 
+    /// The same value as `texts`, in its shortest form; `texts` themselves if they are wrong.
+    func shortest(_ texts: [String]) -> [String]
+
     /// Throws if `texts` are wrong, one for each time the setting is named.
     func check(_ texts: [String]) throws(SettingObjection)
 }

@@ -25,6 +25,8 @@ struct Setting<Given: Sendable, Value: Sendable>: AnySetting {
 
     func check(_ texts: [String]) throws(SettingObjection) { _ = try parse(texts) }
 
+    func shortest(_ texts: [String]) -> [String] { (try? parse(texts)).map(writing) ?? texts }
+
     /// The texts that say `given`.
     func texts(of given: Given) -> [String] { writing(given) }
 

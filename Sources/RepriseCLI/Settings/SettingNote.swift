@@ -18,6 +18,8 @@ struct SettingNote: Sendable, Equatable {
     let source: Source
     let isSecret: Bool
     let isList: Bool
+    /// Whether a place names it, with another value than the default.
+    let isChanged: Bool
     private let isPath: Bool
     /// The option and the variable.
     let option, variable: String
@@ -27,6 +29,7 @@ struct SettingNote: Sendable, Equatable {
     init(_ setting: any AnySetting, texts: [String], source: Source) {
         (name, self.texts, self.source) = (setting.name, texts.map(setting.shown), source)
         (isSecret, isList, isPath) = (setting.traits.isSecret, setting.shape == .many, setting.traits.isPath)
+        isChanged = source != .nowhere && setting.shortest(texts) != setting.defaultTexts
         (option, variable, otherwise) = (setting.option, setting.variable, setting.otherwise)
     }
 

@@ -162,6 +162,24 @@ import Testing
         #endif
     }
 
+    @Test("With --changed only settings that differ from their defaults are shown") func changed() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        // The default in another form.
+        let text =
+            "port = 9000\nstall-timeout = 600s\noffline = no\n[host a.example]\nforce-cache = no\n"
+            + "[host b.example]\nforce-cache = yes\n"
+        let path = try directory.write(Array(text.utf8), to: "r.conf")
+        let options = ["--config", path, "--limit", "3GB", "--cache-dir", directory.path, "--changed"]
+        let printed = try await Command.run(["config"] + options)
+        #expect(printed.exit == .status(0), "\(printed)")
+        let lines = printed.output.split(separator: "\n").filter { !$0.hasPrefix("#") }
+        let names = lines.map { String($0.prefix { $0 != "=" }).trimmingCharacters(in: .whitespaces) }
+        #expect(names == ["cache-dir", "limit", "port", "[host b.example]", "force-cache"], "\(printed)")
+        let json = try Command.json(Report.self, try await Command.run(["config", "--json"] + options))
+        #expect(json.map(\.name) == ["cache-dir", "limit", "port", "force-cache"])
+    }
+
     @Test(
         "A wrong file is 64 for every subcommand that takes one, before anything is done",
         arguments: ["serve", "fetch", "list", "config", "health", "play", "remove"])
