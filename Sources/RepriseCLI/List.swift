@@ -15,7 +15,10 @@ struct List: AsyncParsableCommand {
             Examples:
               reprise list
               reprise list --complete --tag films
+              reprise list --sort size
               reprise list --files
+              reprise list --m3u > films.m3u
+              reprise list --tag films --strm ~/Videos/films
               reprise list --json | jq -r 'select(.complete) | .url'
             """, aliases: ["ls"])
 
@@ -27,18 +30,39 @@ struct List: AsyncParsableCommand {
     var complete = false
     @Option(help: "Only titles with this tag.")
     var tag: String?
+    @Option(help: "Order: recent (the most recently used first), name, size or plays.")
+    var sort = Order.recent
+    @Flag(help: "A playlist (M3U) with which players play the titles through the server.")
+    var m3u = false
+    @Option(
+        help: ArgumentHelp(
+            "Write a .strm file for each title into this folder, for Kodi.",
+            discussion: "Files that an earlier run wrote for other titles are removed.", valueName: "folder"))
+    var strm: String?
+    @Option(help: Setting.token.help("Token of the server, for --m3u and --strm."))
+    var token: String?
     @OptionGroup var names: NameOptions
     @OptionGroup var cache: CacheOptions
 
     func validate() throws {
         if files, tag != nil { throw ValidationError("A title has a tag, not a file: leave --files or --tag out.") }
         if tag == "" { throw ValidationError("--tag is empty.") }
+        let forms = [json, m3u, strm != nil].count { $0 }
+        if forms > 1 { throw ValidationError("Take one of --json, --m3u and --strm.") }
+        if files, m3u || strm != nil { throw ValidationError("--m3u and --strm have titles: leave --files out.") }
+        if strm == "" { throw ValidationError("--strm is empty; name a folder.") }
+        if token != nil, !m3u, strm == nil { throw ValidationError("--token goes with --m3u or --strm.") }
+        try Setting.token.check(option: token)
     }
+
+    /// The order of the lines.
+    enum Order: String, ExpressibleByArgument, CaseIterable { case recent, name, size, plays }
 
     func run() async throws {
         try await Failure.reporting {
             let inspector = try await cache.inspector()
-            let lines = try files ? fileLines(inspector) : titleLines(inspector)
+            let lines = sorted(try files ? fileLines(inspector) : titleLines(inspector))
+            if m3u || strm != nil { return try await writeAddresses(of: lines) }
             if json {
                 for line in lines { try Terminal.printJSON(line.report) }
                 return
@@ -64,15 +88,42 @@ struct List: AsyncParsableCommand {
     private var isNarrowed: Bool { complete || tag != nil }
 
     private struct Line {
+        let url: ResourceURL
         let report: EntryReport
         let text: String
         var isStored = true
+
+        /// The title's name, or one from its URL.
+        var name: String { report.name ?? URLText.name(of: report.url) }
+    }
+
+    /// `lines`, the most recently used first, in the order that was chosen.
+    private func sorted(_ lines: [Line]) -> [Line] {
+        switch sort {
+        case .recent: lines
+        case .name: lines.sorted { $0.name.lowercased() < $1.name.lowercased() }
+        case .size: lines.sorted { $0.report.storedBytes > $1.report.storedBytes }
+        case .plays: lines.sorted { $0.report.plays > $1.report.plays }
+        }
+    }
+
+    /// Prints or writes where players reach the titles of `lines`.
+    private func writeAddresses(of lines: [Line]) async throws {
+        let address = try await PlayerAddress(token: token, of: cache)
+        guard let strm else {
+            // Names have no line feeds.
+            let entries = lines.flatMap { ["#EXTINF:-1,\($0.name.printable)", address($0.url)] }
+            return try Terminal.print((["#EXTM3U"] + entries).joined(separator: "\n"))
+        }
+        let removed = try TitleFolder(strm, address: address).write(lines.map { ($0.name, $0.url) })
+        let written = "\(lines.count) \(lines.count == 1 ? "file" : "files") in \(strm.printable)"
+        try Terminal.print(removed == 0 ? written : "\(written), \(removed) of other titles removed")
     }
 
     private func fileLines(_ inspector: CacheInspector) throws -> [Line] {
         let stored = try inspector.entries().filter { !complete || $0.isComplete }.map { entry in
             Line(
-                report: EntryReport(entry),
+                url: entry.url, report: EntryReport(entry),
                 text: Self.line(
                     entry.storedBytes,
                     share: entry.information.completeLength.map {
@@ -98,7 +149,9 @@ struct List: AsyncParsableCommand {
                 let count = "\(stored.fileCount) \(stored.fileCount == 1 ? "file" : "files")"
                 text += "  (\(format)stream, \(count)\(keys)\(obstacle))"
             }
-            return (title.key, Line(report: EntryReport(stored), text: text, isStored: stored.fileCount > 0))
+            return (
+                title.key, Line(url: title.url, report: EntryReport(stored), text: text, isStored: stored.fileCount > 0)
+            )
         }
         return try stored.map(\.line) + awaitedLines(inspector, besides: Set(stored.map(\.key)))
     }
@@ -109,7 +162,8 @@ struct List: AsyncParsableCommand {
         let awaited = try inspector.awaitedEntries().filter { $0.retention.isCurrent && !known.contains($0.key) }
         return awaited.map { entry in
             Line(
-                report: EntryReport(entry), text: Self.line(0, share: nil, url: entry.url, retention: entry.retention),
+                url: entry.url, report: EntryReport(entry),
+                text: Self.line(0, share: nil, url: entry.url, retention: entry.retention),
                 isStored: false)
         }
     }
@@ -122,92 +176,6 @@ struct List: AsyncParsableCommand {
         let percent = share.map { Self.percent($0) } ?? "? %"
         let mark = retention.mark.map { "  [\($0)]" } ?? ""
         return "\(size)  \(percent.leftPadded(5))  \(url)\(mark)"
-    }
-}
-
-/// One file or title in JSON.
-///
-/// Sizes in bytes, times in seconds since 1970.
-struct EntryReport: Encodable {
-    let url: String
-    let key: String
-    let storedBytes: Int64
-    let allocatedBytes: Int64
-    let kept: String?
-    let keptUntil: Double?
-    /// How much of the beginning is kept.
-    let keptFirst: String?
-    let completeLength: Int64?
-    /// Whether it plays to its end without the origin.
-    var complete: Bool
-    let mediaType: String?
-    let etag: String?
-    let lastModified: String?
-    let lastUsed: Double?
-    let plays: Int
-    /// Of a title: its name, its tag, the number of its files, the format of its playlists, and the bytes on disk that
-    /// removing it frees.
-    var name: String?
-    var tag: String?
-    var files: Int?
-    var format: String?
-    var ownBytes: Int64?
-    var spans: [[Int64]]?
-    /// The host that sent it, if that is known to give each request another file.
-    var splicingHost: String?
-    /// Problems that the running server has noticed with the file's host.
-    var remarks: [String]?
-    /// What it is the playlist of.
-    var stream: StreamReport?
-    /// Why its playlist was not read to its end, so that nothing is known of its share.
-    var problem: String?
-
-    init(_ entry: CacheEntry, spans: [[Int64]]? = nil) {
-        url = entry.url.description
-        key = entry.key.text
-        storedBytes = entry.storedBytes
-        allocatedBytes = entry.allocatedBytes
-        (kept, keptUntil) = (entry.retention.word, entry.retention.end?.timeIntervalSince1970)
-        keptFirst = entry.retention.beginning
-        completeLength = entry.information.completeLength
-        complete = entry.isComplete
-        mediaType = entry.information.mediaType
-        etag = entry.information.validators.etag?.description
-        lastModified = entry.information.validators.lastModified?.description
-        lastUsed = entry.lastUsed.timeIntervalSince1970
-        plays = entry.plays
-        self.spans = spans
-    }
-
-    init(_ stored: StoredTitle) {
-        let (title, entry) = (stored.title, stored.entry)
-        url = title.url.description
-        key = title.key.text
-        storedBytes = stored.storedBytes
-        allocatedBytes = title.allocatedBytes
-        (kept, keptUntil) = (title.retention.word, title.retention.end?.timeIntervalSince1970)
-        keptFirst = title.retention.beginning
-        let isFile = !title.isStream && stored.outline == nil
-        completeLength = isFile ? entry?.information.completeLength : nil
-        complete = stored.isComplete
-        mediaType = entry?.information.mediaType
-        etag = isFile ? entry?.information.validators.etag?.description : nil
-        lastModified = isFile ? entry?.information.validators.lastModified?.description : nil
-        lastUsed = title.lastUsed?.timeIntervalSince1970
-        plays = title.plays
-        (name, tag, ownBytes) = (title.name, title.tag, title.ownBytes)
-        (files, format) = (stored.fileCount, stored.outline?.formatName)
-        problem = stored.outline?.obstacle
-    }
-
-    /// A pin or a download of which nothing is stored.
-    init(_ entry: CacheInspector.AwaitedEntry) {
-        url = entry.url.description
-        key = entry.key.text
-        (kept, keptUntil) = (entry.retention.word, entry.retention.end?.timeIntervalSince1970)
-        keptFirst = entry.retention.beginning
-        (storedBytes, allocatedBytes, complete, plays) = (0, 0, false, 0)
-        (completeLength, mediaType, etag, lastModified, lastUsed) = (nil, nil, nil, nil, nil)
     }
 }
 

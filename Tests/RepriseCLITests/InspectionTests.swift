@@ -43,6 +43,28 @@ import Testing
         }
     }
 
+    @Test("list sorts by name, size and plays, and recent ones come first where these are equal")
+    func sorting() async throws {
+        try await Site.run { site async throws in
+            for (path, length) in [("/b.mp4", 3000), ("/C.mp4", 1000), ("/a.mp4", 2000)] as [(String, Int64)] {
+                site.publish(path, length: length)
+                #expect(try await Command.run("fetch", site.directory, [site.origin.url(path)]).exit == .status(0))
+            }
+            func names(_ arguments: [String]) async throws -> [String] {
+                let list = try await Command.run("list", site.directory, ["--json"] + arguments)
+                return try Command.json(Entry.self, list).map { String($0.url.suffix(5).first ?? "?") }
+            }
+            let recent = try await names([])
+            #expect(recent == ["a", "C", "b"])
+            #expect(try await names(["--sort", "recent"]) == recent)
+            #expect(try await names(["--sort", "name"]) == ["a", "b", "C"])
+            #expect(try await names(["--sort", "size"]) == ["b", "a", "C"])
+            #expect(try await names(["--sort", "plays"]) == recent)
+            let wrong = try await Command.run("list", site.directory, ["--sort", "age"])
+            #expect(wrong.exit == .status(64) && wrong.errors.contains("recent"), "\(wrong)")
+        }
+    }
+
     @Test func showDrawsWhichBytesAreStored() async throws {
         try await Site.run { site async throws in
             site.publish("/film.mp4", length: 1_000_000)

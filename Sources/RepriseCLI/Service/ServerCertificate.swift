@@ -53,6 +53,11 @@ final class ServerCertificate: Sendable {
         }
     }
 
+    /// The names in the server's certificate at `path`.
+    ///
+    /// Throws a reason with code 64 if the file cannot be used.
+    static func names(in path: String) throws -> CertificateNames { CertificateNames(of: try chain(in: path)[0]) }
+
     private static func chain(in path: String) throws -> [NIOSSLCertificate] {
         let bytes: [UInt8]
         do throws(RepriseError) {
