@@ -19,6 +19,7 @@ struct Play: AsyncParsableCommand {
               reprise play https://example.com/film.mp4
               reprise play https://example.com/show/master.m3u8 -- --fullscreen
               reprise play --player vlc https://example.com/song.mp3
+              reprise play --offline https://example.com/film.mp4
               reprise play --port 9000 https://example.com/film.mp4
             """)
 
@@ -36,6 +37,11 @@ struct Play: AsyncParsableCommand {
 
     @Option(help: Setting.token.help("Token of that server."))
     var token: String?
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: Setting.offline.help("Never ask an origin: play stored bytes, however stale."))
+    var offline: Bool?
 
     @Argument(parsing: .postTerminator, help: ArgumentHelp("Options for the player.", valueName: "player-options"))
     var playerOptions: [String] = []
@@ -59,7 +65,8 @@ struct Play: AsyncParsableCommand {
             let usualPort = try values.value(.port, given: nil)
             let url = try ResourceURL(try await cache.behindOwn(url))
             let player = try Player.find(player)
-            let settings = try store.configuration(cache)
+            var settings = try store.configuration(cache)
+            settings.reuse.isOffline = try values.value(.offline, given: offline)
             let origin = try OriginClient.make(for: cache, self.store)
             let result: Result<Int32, any Error>
             do {
@@ -74,6 +81,7 @@ struct Play: AsyncParsableCommand {
                 await warnOfPage(at: url, in: store)
                 await store.close()
             } catch let error as RepriseError where error.code == .storageLocked {
+                if offline != nil { throw CacheOptions.setByServer("--offline") }
                 result = await signals.interrupting { [cache, port] in
                     let address = try await RunningServer.address(
                         port: port, otherwise: usualPort, token: token, of: cache)
@@ -126,7 +134,7 @@ struct Play: AsyncParsableCommand {
     }
 
     private func play(_ url: ResourceURL, with player: Player, at address: String) async throws -> Int32 {
-        let target = "\(address)/\(url.scheme.rawValue)/\(url.authority)\(url.target)"
+        let target = url.through(address)
         let process = try RunningProgram(
             player.path, arguments: player.options + playerOptions + [target],
             variables: Player.variables(CacheOptions.environment, for: try ResourceURL(target)))

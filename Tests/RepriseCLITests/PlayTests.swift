@@ -65,6 +65,31 @@ import Testing
         }
     }
 
+    @Test("With --offline, stale bytes play and the origin is not asked") func offline() async throws {
+        try await Site.run { site async throws in
+            let player = try await FakePlayer()
+            defer { player.directory.remove() }
+            site.publish("/film.mp4", length: 100_000, fields: [.cacheControl: "max-age=0"])
+            let url = site.origin.url("/film.mp4")
+            #expect(try await Command.run("fetch", site.directory, [url]).exit == .status(0))
+            let before = await site.origin.settledSnapshot().requestCount
+            let played = try await Command.run(
+                "play", site.directory, ["--offline", url], environment: player.searchPath)
+            #expect(played.exit == .status(0), "\(played)")
+            #expect(played.errors.hasSuffix("reprise: 100 kB played, 100 kB of it from the cache.\n"), "\(played)")
+            let missing = try await Command.run(
+                "play", site.directory, [site.origin.url("/other.mp4")],
+                environment: player.searchPath.merging(["REPRISE_OFFLINE": "yes"]) { $1 })
+            #expect(missing.errors.hasSuffix("reprise: 0 B played, 0 B of it from the cache.\n"), "\(missing)")
+            #expect(await site.origin.settledSnapshot().requestCount == before)
+            try await Serving.run(site.directory) { _ async throws in
+                let beside = try await Command.run(
+                    "play", site.directory, ["--offline", url], environment: player.searchPath)
+                #expect(beside.exit == .status(64) && beside.errors.contains("leave --offline out"), "\(beside)")
+            }
+        }
+    }
+
     @Test func whyNothingPlayedIsReported() async throws {
         try await Site.run { site async throws in
             let player = try await FakePlayer()

@@ -78,11 +78,13 @@ extension CacheOptions {
         guard let error = error as? RepriseError, error.code == .storageLocked, !isReset,
             let server = try await server()
         else { return nil }
-        if let option {
-            throw RepriseError(
-                .invalidArgument, "A server uses the cache, and its own settings hold: leave \(option) out.")
-        }
+        if let option { throw Self.setByServer(option) }
         return server
+    }
+
+    /// What is said of an `option` that is a setting of the server that uses the cache.
+    static func setByServer(_ option: String) -> RepriseError {
+        RepriseError(.invalidArgument, "A server uses the cache, and its own settings hold: leave \(option) out.")
     }
 
     /// Has one operation done that fetches nothing.
