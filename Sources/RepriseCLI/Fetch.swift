@@ -10,14 +10,16 @@ struct Fetch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Download URLs into the cache; only what is missing is fetched.",
         discussion: """
-            Stop it at any time: the next run goes on from there. Of a stream only the playlist is fetched: download \
-            takes its segments, and --first the beginning. A web page is an error. A file that cannot be stored as a whole \
-            is not fetched, unless --output names where to write it; the exit code is 74 in both cases.
+            Stop it at any time: the next run goes on from there. Of a stream, everything is fetched that download \
+            takes, and nothing is kept when room is needed; --first takes the beginning, and --playlist-only the \
+            playlist. A web page is an error. A file that cannot be stored as a whole is not fetched, unless --output \
+            names where to write it; the exit code is 74 in both cases.
 
             Examples:
               reprise fetch https://example.com/film.mp4
               reprise fetch https://example.com/song.mp3 --output song.mp3
               reprise fetch https://example.com/song.mp3 --output - | ffprobe -
+              reprise fetch https://example.com/show.m3u8
               reprise fetch --first 10s https://example.com/show.m3u8
               reprise fetch --json https://example.com/a.mp3 https://example.com/b.mp3
               reprise fetch --rate 20Mbit --while 02:00-06:00 --from album.m3u
@@ -47,6 +49,9 @@ struct Fetch: AsyncParsableCommand {
             discussion: "Of a stream, the playlists, keys and first segments of the variant that is listed first.",
             valueName: "amount"), transform: Beginning.read)
     var first: Beginning?
+
+    @Flag(help: "Of a stream, only the playlist itself.")
+    var playlistOnly = false
 
     @OptionGroup var options: OutputOptions
 
@@ -185,9 +190,8 @@ struct Fetch: AsyncParsableCommand {
             let written = output.map { "\($0.place.name) is complete, but " } ?? ""
             throw Failure.Reason.notStored("\(written)\(name) is not stored as a whole: \(obstacle)")
         }
-        if outcome.isPlaylist == true, output == nil {
-            let advice = "To keep the show: reprise download URL"
-            Terminal.error("reprise: \(name) is a playlist: the segments of its stream are not stored. \(advice)")
+        if outcome.isPlaylist == true, output == nil, !playlistOnly {
+            try await fetchStream(url, names: names, in: access, meter: meter)
         }
         if json { return try Terminal.printJSON(meter.report("done")) }
         if let first, outcome.isEmpty != true, let count = outcome.fetchedBytes {
@@ -195,5 +199,14 @@ struct Fetch: AsyncParsableCommand {
             return try Terminal.print("\(name)  first \(first.text): \(fetched)")
         }
         if let output { try output.place.print(meter.summary) } else { try Terminal.print(meter.summary) }
+    }
+    /// Fetches the files of the stream whose playlist is at `url`, and keeps none of them.
+    private func fetchStream(_ url: String, names: Names, in access: CacheAccess, meter: FetchMeter) async throws {
+        let operation = DownloadOperation(
+            url: url, quality: nil, codec: nil, audio: nil, subtitles: nil, pause: nil, releases: true,
+            fields: headers.lines, names: names)
+        let outcome = try await access.perform(
+            operation, shownBy: meter, of: url, names: names, advice: "Run the same command again to go on.")
+        if let failure = outcome.failure { throw failure.reason }
     }
 }

@@ -58,8 +58,9 @@ final class FetchMeter: Sendable {
     private var elapsed: Duration { ContinuousClock.now - start }
     private var hasBar: Bool { !isJSON && Terminal.isInteractive }
 
-    /// Runs `work` and shows the progress until it ends.
+    /// Runs `work` and shows the progress until it ends; may be called again for more of the same URL.
     func showing<T>(_ work: () async throws -> T) async rethrows -> T {
+        state.withLock { $0.isOver = false }
         let interval: Duration = hasBar ? .milliseconds(200) : .seconds(2)
         let ticker = Task { [self] in
             while true {

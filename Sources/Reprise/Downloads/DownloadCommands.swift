@@ -42,25 +42,29 @@ package struct DownloadCommands: Sendable {
     /// A command begins to wait for the download of `key`.
     ///
     /// With `pausing`, the download is paused when the last command that waits for it is ended early, unless it was
-    /// under way before the first one came.
-    package func join(_ key: CacheKey, pausing: Bool) async {
+    /// under way before the first one came. With `releasing`, the retention that the title had before, it is not kept as
+    /// a download when no command waits for it any more.
+    package func join(_ key: CacheKey, pausing: Bool, releasing before: Retention? = nil) async {
         // Until those of an earlier process are known.
         _ = await downloads.found(key)
         waiting.withLock { waiting in
             waiting.followers[key, default: DownloadFollowers()]
-                .join(isUnderWay: downloads.isUnderWay(key), pausing: pausing)
+                .join(isUnderWay: downloads.isUnderWay(key), pausing: pausing, releasing: before)
         }
     }
 
     /// A command that has joined no longer waits; `isCanceled` says whether it was ended early.
     ///
-    /// Throws as ``Downloads/pause(_:)``.
-    package func leave(_ key: CacheKey, isCanceled: Bool) async throws {
-        let isToBePaused = waiting.withLock { waiting in
-            let isToBePaused = waiting.followers[key]?.leave(isCanceled: isCanceled) ?? false
+    /// Returns the retention that the caller must give the title back; `nil` if it stays a download. Throws as
+    /// ``Downloads/pause(_:)``.
+    @discardableResult
+    package func leave(_ key: CacheKey, isCanceled: Bool) async throws -> Retention? {
+        let (isToBePaused, released) = waiting.withLock { waiting in
+            let end = waiting.followers[key]?.leave(isCanceled: isCanceled)
             if waiting.followers[key]?.isEmpty == true { waiting.followers[key] = nil }
-            return isToBePaused && !waiting.isProcessEnding
+            return (end?.pauses == true && !waiting.isProcessEnding, end?.released)
         }
         if isToBePaused { try await downloads.pause(key) }
+        return released
     }
 }

@@ -1,20 +1,25 @@
-/// The commands that wait for one download, and whether it is paused when the last of them is ended early.
+/// The commands that wait for one download, and what becomes of it when the last of them leaves.
 struct DownloadFollowers: Sendable {
     private var count = 0
     private var pauses = false
+    private var released: Retention?
 
     /// Another one waits; with `pausing`, the download is paused when that one is ended early.
     ///
     /// A download that was under way before the first one came goes on in any case.
-    mutating func join(isUnderWay: Bool, pausing: Bool) {
+    ///
+    /// With `releasing`, the retention before the first one came, the download is kept as that again when the last one
+    /// leaves, unless it was a download then, or a command without `releasing` waits for it, too.
+    mutating func join(isUnderWay: Bool, pausing: Bool, releasing before: Retention? = nil) {
+        released = count == 0 ? (before == .download ? nil : before) : (before == nil ? nil : released)
         pauses = pausing && (count == 0 ? !isUnderWay : pauses)
         count += 1
     }
 
-    /// One no longer waits; returns whether the download must be paused.
-    mutating func leave(isCanceled: Bool) -> Bool {
+    /// One no longer waits; returns whether the download must be paused, and the retention to which it must go back.
+    mutating func leave(isCanceled: Bool) -> (pauses: Bool, released: Retention?) {
         count -= 1
-        return isEmpty && isCanceled && pauses
+        return (isEmpty && isCanceled && pauses && released == nil, isEmpty ? released : nil)
     }
 
     /// Whether none waits any more.

@@ -10,9 +10,24 @@ import Testing
         followers.join(isUnderWay: false, pausing: true)
         followers.join(isUnderWay: true, pausing: true)
         let first = followers.leave(isCanceled: true)
-        #expect(!first && !followers.isEmpty)
+        #expect(!first.pauses && !followers.isEmpty)
         let last = followers.leave(isCanceled: true)
-        #expect(last && followers.isEmpty)
+        #expect(last.pauses && last.released == nil && followers.isEmpty)
+    }
+
+    @Test(
+        "what was no download before is none again after the last fetch, unless a command downloads it, too",
+        arguments: [
+            ([.cached], .cached), ([.pinned(until: nil)], .pinned(until: nil)), ([.download], nil),
+            ([.cached, .download], .cached), ([.cached, nil], nil), ([nil, .download], nil),
+            ([.cached, nil, .download], nil),
+        ] as [([Retention?], Retention?)])
+    func releases(joins: [Retention?], released: Retention?) {
+        var followers = DownloadFollowers()
+        for before in joins { followers.join(isUnderWay: false, pausing: false, releasing: before) }
+        var ends: [Retention?] = []
+        for _ in joins { ends.append(followers.leave(isCanceled: true).released) }
+        #expect(ends.dropLast().allSatisfy { $0 == nil } && ends.last == released)
     }
 
     @Test("nothing is paused that went on before, that one wants to go on, or whose last follower saw its end")
@@ -22,7 +37,7 @@ import Testing
             for join in joins { followers.join(isUnderWay: join.isUnderWay, pausing: join.pausing) }
             var outcomes: [Bool] = []
             for number in joins.indices {
-                outcomes.append(followers.leave(isCanceled: number + 1 < joins.count || lastIsCanceled))
+                outcomes.append(followers.leave(isCanceled: number + 1 < joins.count || lastIsCanceled).pauses)
             }
             return outcomes.contains(true)
         }

@@ -3,7 +3,7 @@ import Reprise
 import RepriseProxy
 import RepriseStreams
 
-/// Downloads one URL, and keeps it until it is released; ends when all of it is stored.
+/// Downloads one URL, and keeps it until it is released, or as it was kept before; ends when all of it is stored.
 ///
 /// One that is ended early is paused, unless it was under way before, or others wait for it: then it goes on.
 struct DownloadOperation: ControlOperation {
@@ -16,6 +16,9 @@ struct DownloadOperation: ControlOperation {
     let quality, codec, audio, subtitles: String?
     /// Whether it is paused when the last operation that waits for it is ended early, unless it was under way before.
     let pause: Bool?
+    /// Whether it is not kept: it has its former retention again at the end. One that was a download before stays one,
+    /// with its own selection.
+    var releases: Bool?
     /// Request fields for the origin, each `Name: value`; never stored.
     var fields: [String]?
     let names: Names
@@ -30,10 +33,16 @@ struct DownloadOperation: ControlOperation {
     }
 
     func run(in cache: MediaCache, progress: @escaping @Sendable (TransferReport) -> Void) async throws -> Outcome {
-        let selection = try selection()
+        var selection = try selection()
         let resource = try names.resource(for: url, in: cache, fields: try HeaderFields.ofOperation(fields))
         try await cache.learnFiles(of: [resource.key], policy: names.policy)
-        await cache.downloads.commands.join(resource.key, pausing: pause == true)
+        let commands = cache.downloads.commands
+        if releases == true {
+            if let former = await commands.former(resource.key) { selection = former.selection }
+            await commands.join(resource.key, pausing: false, releasing: try await cache.retention(of: resource))
+        } else {
+            await commands.join(resource.key, pausing: pause == true)
+        }
         let result: Result<Outcome, any Error>
         do {
             result = .success(try await download(resource, selection: selection, in: cache, progress: progress))
@@ -42,7 +51,10 @@ struct DownloadOperation: ControlOperation {
         if case .failure(is CancellationError) = result { isCanceled = true }
         // In a task of its own, because this one may be canceled.
         try await Task { [isCanceled] in
-            try await cache.downloads.commands.leave(resource.key, isCanceled: isCanceled)
+            let released = try await commands.leave(resource.key, isCanceled: isCanceled)
+            if let released, try await cache.retention(of: resource) == .download {
+                try await cache.retain(resource, as: released)
+            }
         }.value
         return try result.get()
     }
@@ -60,7 +72,7 @@ struct DownloadOperation: ControlOperation {
         do {
             try await add(resource, to: cache, selection: selection)
             async let _ = Self.follow(resource.key, in: cache, telling: teller)
-            let isOwn = former.map { $0.selection == selection } ?? true
+            let isOwn = former.map { $0.selection == selection } ?? (releases != true)
             if let outcome = try await end(of: resource, selection: selection, mayWait: isOwn, in: cache) {
                 return outcome
             }
@@ -81,8 +93,9 @@ struct DownloadOperation: ControlOperation {
             return Outcome(failure: FailedTransfer(reason))
         }
         // The last change may have come too late to be followed.
-        if let files = await cache.downloads.list().first(where: { $0.key == resource.key })?.files {
-            teller.note(files)
+        if let download = await cache.downloads.list().first(where: { $0.key == resource.key }) {
+            if let files = download.files { teller.note(files) }
+            teller.note(bytes: download.storedBytes, fromStore: Self.storedBefore(download))
         }
         return Outcome(storedBytes: try await cache.storedBytes(ofTitle: resource))
     }
@@ -114,8 +127,7 @@ struct DownloadOperation: ControlOperation {
                 teller.wait(because: nil)
             }
             teller.noteYielding(download.yieldsToPlayback)
-            // Where the file has changed, what an earlier run had stored of it is gone.
-            let stored = min(download.storedBefore ?? download.storedBytes, download.storedBytes)
+            let stored = storedBefore(download)
             let isOther = teller.report.total.map { $0 != download.completeLength } ?? false
             // The first look may come before the run, and a run is told of before its file is looked up.
             var hasBegun = download.storedBefore != nil
@@ -127,6 +139,12 @@ struct DownloadOperation: ControlOperation {
             teller.note(bytes: download.storedBytes, fromStore: stored)
             isFirst = false
         }
+    }
+
+    /// Bytes of `download` that its run did not fetch.
+    private static func storedBefore(_ download: Download) -> Int64 {
+        // If the file has changed, those of an earlier run are gone.
+        min(download.storedBefore ?? download.storedBytes, download.storedBytes)
     }
 
     /// Waits until it is done, and returns `nil`, or until others have made something else of it.
