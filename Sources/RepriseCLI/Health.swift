@@ -9,6 +9,9 @@ struct Health: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Ask a running server whether it lives, for containers and scripts.",
         discussion: """
+            Without --url, asks the server that the settings describe. If they name a certificate, the question is \
+            encrypted, and that certificate is trusted.
+
             Exit code 0 if it does, 1 if not.
 
             Examples:
@@ -24,7 +27,7 @@ struct Health: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Address of the server. (default: http://127.0.0.1 and the port of REPRISE_PORT or the configuration, or 8090)",
+            "Address of the server. (default: the host and port of the variables and the configuration, or http://127.0.0.1:8090)",
             valueName: "address"))
     var url: String?
 
@@ -33,9 +36,11 @@ struct Health: AsyncParsableCommand {
 
     func run() async throws {
         try await Failure.reporting {
-            let server = try url ?? "http://127.0.0.1:\(config.settings().value(.port, given: nil))"
-            let question = try Self.question(server, isReady: ready)
+            let settings = try config.settings()
+            let question = try Self.question(url ?? PlayerAddress.configured(settings), isReady: ready)
+            let trustedFiles = try Self.trustedFiles(settings)
             let client = OriginClient.make { client in
+                client.trustedFiles = trustedFiles
                 client.connectTimeout = Self.patience
                 client.responseTimeout = Self.patience
                 client.idleTimeout = Self.patience
@@ -46,6 +51,14 @@ struct Health: AsyncParsableCommand {
             await client.shutdown()
             try Self.report(result, of: question, isReady: ready)
         }
+    }
+
+    /// The files whose certificates are trusted: those for origins, and the server's own.
+    private static func trustedFiles(_ settings: Settings) throws -> [TrustedFile] {
+        let certificate = try settings.value(.tlsCertificate, given: nil).map {
+            TrustedFile(($0 as NSString).expandingTildeInPath, source: "tls-certificate")
+        }
+        return try NetworkOptions.trustedFiles(from: settings, given: nil) + (certificate.map { [$0] } ?? [])
     }
 
     /// The URL to ask at `server`.

@@ -30,9 +30,13 @@ struct NetworkOptions: ParsableArguments {
     func apply(to client: inout NIOOrigin.Configuration, from settings: Settings) throws {
         client.responseTimeout = try settings.value(.responseTimeout, given: responseTimeout)?.duration
         client.idleTimeout = try settings.value(.idleTimeout, given: idleTimeout)?.duration
+        client.trustedFiles = try Self.trustedFiles(from: settings, given: trustRoots)
+    }
+
+    /// The files with additional trusted certificates.
+    static func trustedFiles(from settings: Settings, given trustRoots: String?) throws -> [TrustedFile] {
         let path = try settings.value(.trustRoots, given: trustRoots)
-        client.trustedFiles =
-            TrustedFile.named(in: settings.environment)
+        return TrustedFile.named(in: settings.environment)
             + (path.map { [TrustedFile(($0 as NSString).expandingTildeInPath, source: "trust-roots")] } ?? [])
     }
 }
