@@ -124,7 +124,11 @@ final class ProxyService: Sendable {
         try SocketOptions.apply(to: channel)
         let admission = add(channel)
         if case .refused = admission { return channel.close(promise: nil) }
-        try configuration.encrypt?(channel)
+        if let encrypt = configuration.encrypt {
+            try channel.pipeline.syncOperations.addHandler(
+                PlainHTTPRefusal { [weak self] in self?.log(.debug, "plain HTTP at a port that speaks TLS", [:]) })
+            try encrypt(channel)
+        }
         let isSurplus = if case .surplus = admission { true } else { false }
         try channel.pipeline.syncOperations.addHandler(
             ConnectionHandler(

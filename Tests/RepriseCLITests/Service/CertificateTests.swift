@@ -77,16 +77,38 @@ import Testing
                 #expect(old.exit != .status(0))
                 let stranger = try await Self.curl(serving, target, [])
                 #expect(stranger.exit == .status(60), "\(stranger)")
-                // Plain HTTP is closed, and the next connection is served.
-                let client = try RawClient(port: serving.port)
-                try await client.get(target)
-                let plain = String(decoding: try await client.upTo(1 << 16), as: UTF8.self)
-                #expect(!plain.contains("HTTP/1.1"))
+                // Plain HTTP gets a word, and the next connection is served.
+                let plain = try await RawClient.exchange(port: serving.port, target)
+                #expect(plain.head.status == 400)
+                #expect(String(decoding: plain.body, as: UTF8.self) == "This port speaks TLS: use https://…\n")
                 let last = try await Self.curl(serving, "/", ["--cacert", files.certificate])
                 #expect(last.output.contains("  https://127.0.0.1:\(serving.port)/https/example.com/"), "\(last)")
             }
-            #expect(outcome.exit == .status(0), "\(outcome)")
+            #expect(outcome.exit == .status(0) && !outcome.errors.contains("TLS"), "\(outcome)")
             #expect(outcome.output.contains("mpv https://127.0.0.1:"), "\(outcome)")
+        }
+    }
+
+    @Test("health asks with https and trusts the configured certificate and no other") func health() async throws {
+        try await Self.run { site, files async throws in
+            try await files.make("other.pem", key: "other.key")
+            try await Serving.run(site.directory, files.options) { serving async throws in
+                func health(_ certificate: String?, _ arguments: [String] = []) async throws -> ChildProcess.Outcome {
+                    var environment = ["REPRISE_PORT": "\(serving.port)", "REPRISE_HOST": "0.0.0.0"]
+                    environment["REPRISE_TLS_CERTIFICATE"] = certificate.map { files.folder.path(of: $0) }
+                    return try await Command.run(["health", "--ready"] + arguments, environment: environment)
+                }
+                let url = ["--url", "https://127.0.0.1:\(serving.port)"]
+                for arguments in [[], url] {
+                    let ready = try await health("cert.pem", arguments)
+                    #expect(ready.exit == .status(0) && ready.output == "ready\n", "\(ready)")
+                    let other = try await health("other.pem", arguments)
+                    #expect(other.exit == .status(1) && other.output.isEmpty, "\(other)")
+                }
+                #expect(try await health(nil, url).exit == .status(1))
+                #expect(try await health(nil).exit == .status(1), "plain HTTP")
+                #expect(try await health("none.pem").exit == .status(64))
+            }
         }
     }
 
