@@ -5,8 +5,26 @@ import Reprise
 struct EventLog: Sendable {
     let logger: Logger
 
-    /// Writes each of `events` until they end.
-    func write(_ events: AsyncStream<CacheEvent>) async { for await event in events { write(event) } }
+    /// Writes each event of `cache` until they end.
+    func write(_ cache: MediaCache) async {
+        for await event in cache.events() {
+            if case .downloadEnded(let key, nil) = event {
+                let download = await cache.downloads.list().first { $0.key == key }
+                // At the start of a server, each download looks whether something of it is missing.
+                let isNews = download.map { $0.storedBefore != $0.storedBytes } ?? true
+                write(ended: key, nil, at: isNews ? .notice : .debug)
+            } else {
+                write(event)
+            }
+        }
+    }
+
+    private func write(ended key: CacheKey, _ error: RepriseError?, at level: Logger.Level) {
+        let outcome = error.map { "\($0.code)" } ?? "done"
+        var metadata: Logger.Metadata = ["key": "\(key.redacted)", "outcome": "\(outcome)"]
+        if let status = error?.refusal?.head.status.code { metadata["status"] = "\(status)" }
+        logger.log(level: level, "download ended", metadata: metadata)
+    }
 
     private func write(_ event: CacheEvent) {
         switch event {
@@ -18,11 +36,7 @@ struct EventLog: Sendable {
             logger.warning("the cache starts empty", metadata: ["reason": "\(reason)"])
         case .preloadEstimated(let key, let reason):
             logger.debug("preload estimated", metadata: ["key": "\(key.redacted)", "reason": "\(reason)"])
-        case .downloadEnded(let key, let error):
-            let outcome = error.map { "\($0.code)" } ?? "done"
-            var metadata: Logger.Metadata = ["key": "\(key.redacted)", "outcome": "\(outcome)"]
-            if let status = error?.refusal?.head.status.code { metadata["status"] = "\(status)" }
-            logger.notice("download ended", metadata: metadata)
+        case .downloadEnded(let key, let error): write(ended: key, error, at: .notice)
         case .verificationFailed(let key, let range):
             logger.notice("stored bytes were damaged", metadata: ["key": "\(key.redacted)", "range": "\(range)"])
         case .generationReplaced(let key, let reason):

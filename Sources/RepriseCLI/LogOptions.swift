@@ -8,8 +8,8 @@ struct LogOptions: ParsableArguments {
     var logLevel: LogLevel?
 
     /// A logger to standard error, whose level `levels` changes while the program runs.
-    static func logger(_ label: String, levels: LogLevelSwitch) -> Logger {
-        Logger(label: label) { SwitchedLogHandler(StreamLogHandler.standardError(label: $0), levels: levels) }
+    static func logger(levels: LogLevelSwitch) -> Logger {
+        Logger(label: "reprise") { _ in SwitchedLogHandler(LineLogHandler(), levels: levels) }
     }
 
     /// The level in force; `level` if there is none.

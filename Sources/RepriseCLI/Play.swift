@@ -58,7 +58,7 @@ struct Play: AsyncParsableCommand {
     func run() async throws {
         let signals = StopSignals()
         let levels = LogLevelSwitch(try log.level(from: cache.settings(), otherwise: .error))
-        let logger = LogOptions.logger("reprise", levels: levels)
+        let logger = LogOptions.logger(levels: levels)
         try await Failure.reporting {
             let values = try cache.settings()
             let token = try values.value(.token, given: token)

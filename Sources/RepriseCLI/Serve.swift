@@ -190,16 +190,25 @@ struct Serve: AsyncParsableCommand {
     /// Why no server starts with these settings unless its environment has a token, or a socket is passed to it; `nil`
     /// if one does.
     static func objection(to values: ServerSettings) -> RepriseError? {
-        // A file of tokens has at least one.
-        guard values.tokenFile == nil else { return nil }
         var configuration = ProxyConfiguration()
         values.apply(to: &configuration)
         do throws(RepriseError) {
-            try configuration.check()
+            try refuseWeakToken(of: configuration)
+            // A file of tokens has at least one.
+            if values.tokenFile == nil { try configuration.check() }
             return nil
         } catch {
             return error
         }
+    }
+
+    /// Throws if others can reach a server with `configuration`, and can guess its token.
+    private static func refuseWeakToken(of configuration: ProxyConfiguration) throws(RepriseError) {
+        guard let token = configuration.token, !configuration.isLoopback, ServerOptions.isWeak(token) else { return }
+        throw RepriseError(
+            .invalidArgument,
+            "Listening on \(configuration.host) with a token that is easily guessed would let others use this proxy. Give "
+                + "\(ServerOptions.shortestToken) characters or more, as from: openssl rand -hex 16")
     }
 
     func run() async throws {
@@ -208,7 +217,7 @@ struct Serve: AsyncParsableCommand {
             let values = try ServerSettings(self, from: cache.settings())
             try checkTogether(with: values)
             let levels = LogLevelSwitch(try log.level(from: cache.settings()))
-            let logger = LogOptions.logger("reprise", levels: levels)
+            let logger = LogOptions.logger(levels: levels)
             var configuration = ProxyConfiguration()
             configuration.logLevel = levels
             values.apply(to: &configuration)
@@ -222,6 +231,7 @@ struct Serve: AsyncParsableCommand {
                 (configuration.host, configuration.port) = (socket.host, socket.port)
                 configuration.listeningSocket = socket.descriptor
             }
+            try Self.refuseWeakToken(of: configuration)
             configuration.logger = logger
             configuration.accessLog = try values.accessLog.map {
                 try AccessLog(path: $0, format: values.accessLogFormat, logger: logger)
@@ -302,8 +312,11 @@ struct Serve: AsyncParsableCommand {
         // Only now, because an earlier hang-up would end the server.
         let watch = manager.watch(server, of: cache)
         defer { watch.cancel() }
-        announce(server, with: values, directory: try self.cache.directory, of: cache)
-        let events = Task { await EventLog(logger: logger).write(cache.events()) }
+        Announcement(
+            server: server, cache: cache, directory: try self.cache.directory, values: values,
+            tokenPlace: try self.cache.settings().place(of: Setting<String, String?>.token)
+        ).print()
+        let events = Task { await EventLog(logger: logger).write(cache) }
         await signals.wait()
         manager.stopping(atMost: values.drainDelay.duration + values.drainTimeout.duration + Self.closingTime)
         let time = values.drainTimeout.defaultValueDescription
@@ -329,38 +342,5 @@ struct Serve: AsyncParsableCommand {
             logger.warning(
                 "hang-up: what was read before stays", metadata: ["what": "\(name)", "reason": "\(reason)"])
         }
-    }
-
-    private func announce(
-        _ server: ProxyServer, with values: ServerSettings, directory: String, of cache: MediaCache
-    ) {
-        let room = StoredRoom(storedBytes: cache.storedBytes, limit: cache.limit, freeBytes: cache.freeBytes)
-        let stored = "\(directory), \(room)"
-        let place = cache.isStoring ? stored : cache.isReadOnly ? "\(stored), read-only" : "no store"
-        let hours = cache.downloads.window.map { "\nDownloads run \($0) only, in local time." } ?? ""
-        let file = values.token == nil ? values.tokenFile : nil
-        let address = file == nil ? server.address : server.address + "/TOKEN"
-        let others = server.isOnAllAddresses ? "\nOther machines reach it at \(Self.elsewhere(address))" : ""
-        let page = server.hasPage ? "\nPage for a browser: \(address)/" : ""
-        let token = file.map { "\nTOKEN stands for one of those in \($0.printable)." } ?? ""
-        let lines = """
-            Reprise is listening on \(server.address)\(others)
-            Cache: \(place)\(hours)\(page)
-            Put this before a media URL, scheme as the first segment, for example:
-              mpv \(address)/https/example.com/film.mp4\(token)
-            """
-        // Lines of the access log are not mixed with others.
-        if values.accessLog == "-" { return Terminal.error(lines) }
-        // It serves all the same.
-        do { try Terminal.print(lines) } catch { Terminal.error("reprise: \(error.message)") }
-    }
-
-    /// The address for other machines of the network, instead of `address` on loopback.
-    private static func elsewhere(_ address: String) -> String {
-        guard let local = NetworkInterface.localAddress(), let url = try? ResourceURL(address) else {
-            return "the name or an address of this one."
-        }
-        let path = url.target == "/" ? "" : url.target
-        return "\(url.scheme.rawValue)://\(local):\(url.port)\(path)/"
     }
 }

@@ -14,6 +14,12 @@ enum ServerOptions {
         return isUnreserved && !token.isEmpty && token != "." && token != ".."
     }
 
+    /// Fewest characters of a token that others may guess.
+    static let shortestToken = 8
+
+    /// Whether `token` is easily guessed.
+    static func isWeak(_ token: String) -> Bool { token.utf8.count < shortestToken || token.lowercased() == "password" }
+
     /// Whether a server, or those who use it, may be called so.
     static func isName(_ text: String) -> Bool { goesThroughURLs(text) && text.utf8.count <= 64 }
 }

@@ -8,6 +8,9 @@ enum Terminal {
         isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
     }
 
+    /// Whether `descriptor` is a terminal, which a person reads.
+    static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+
     /// Columns of the terminal; 80 where there is none.
     static var width: Int {
         if let text = ProcessInfo.processInfo.environment["COLUMNS"], let columns = Int(text), columns > 20 {

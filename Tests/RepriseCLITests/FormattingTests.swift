@@ -1,4 +1,5 @@
 import ByteRanges
+import Foundation
 import Testing
 
 @testable import RepriseCLI
@@ -33,6 +34,20 @@ import Testing
         ] as [(Int64, String)])
     func printing(bytes: Int64, text: String) {
         #expect(ByteCount(bytes).description == text)
+    }
+}
+
+@Suite struct LogLineTests {
+    @Test("the message comes first, then the fields by name, in quotation marks if they are no single words")
+    func line() {
+        let line = LineLogHandler.line(
+            .notice, "served\u{1B} stale",
+            ["url": "http://a.example/b", "reason": "the \"origin\" is away", "count": "2", "empty": ""],
+            at: Date(timeIntervalSince1970: 1_795_255_289))
+        #expect(
+            line
+                == #"2026-11-21T10:01:29Z notice reprise: served stale count=2 empty="" reason="the \"origin\" is away" "#
+                + "url=http://a.example/b")
     }
 }
 

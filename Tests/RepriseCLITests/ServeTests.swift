@@ -127,6 +127,49 @@ import Testing
         #expect(outcome.errors.contains("token"))
     }
 
+    @Test("a token that is easily guessed is refused, unless the server is reached from this machine only")
+    func weakTokens() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        for token in ["a", "1234", "t0ken-a", "Password"] {
+            let outcome = try await Command.run(
+                "serve", directory, ["--port", "0", "--host", "0.0.0.0", "--token", token])
+            #expect(outcome.exit == .status(64) && outcome.errors.contains("easily guessed"), "\(outcome)")
+        }
+        try await Serving.run(directory, ["--token", "a"]) { _ async throws in }
+    }
+
+    @Test("a pipe gets no token, but the place of it") func tokenInPipe() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        for (options, variables, place) in [
+            (["--token", "s3cret-t0ken"], [:], "--token"),
+            ([], ["REPRISE_TOKEN": "s3cret-t0ken"], "REPRISE_TOKEN"),
+        ] as [([String], [String: String], String)] {
+            let outcome = try await Serving.run(directory, options, environment: variables) { serving async throws in
+                #expect(try await serving.get("/s3cret-t0ken/").head.status == 200)
+                // After the line by which the server is found.
+                _ = await serving.child.output.wait { $0.contains("*** stands for the token") }
+            }
+            #expect(!(outcome.output + outcome.errors).contains("s3cret"), "\(outcome)")
+            #expect(outcome.output.contains(/mpv http:\/\/127\.0\.0\.1:\d+\/\*\*\*\/https\/example/), "\(outcome)")
+            #expect(outcome.output.contains("It is that of \(place).\n"), "\(outcome)")
+        }
+    }
+
+    @Test("a download that was done before the start is no news") func doneBefore() async throws {
+        try await Site.run { site async throws in
+            site.publish("/a.mp4", length: 1000)
+            let url = site.origin.url("/a.mp4")
+            #expect(try await Command.run("download", site.directory, [url]).exit == .status(0))
+            let outcome = try await Serving.run(site.directory, ["--log-level", "debug"]) { serving async throws in
+                _ = await serving.child.errors.wait { $0.contains("download ended") }
+            }
+            #expect(outcome.errors.contains(" debug reprise: download ended key="), "\(outcome)")
+            #expect(!outcome.errors.contains(" notice reprise: download ended"), "\(outcome)")
+        }
+    }
+
     @Test func aDirectoryThatCannotBeWrittenIsSaidOnceAndEverythingStreams() async throws {
         try await Site.run { site async throws in
             site.publish("/a.mp4", length: 300_000)

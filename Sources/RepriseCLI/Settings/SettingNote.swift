@@ -59,7 +59,8 @@ struct SettingNote: Sendable, Equatable {
         }
     }
 
-    private func place(_ index: Int) -> String {
+    /// The option, the variable, or the file with the line of the value at `index`.
+    func place(_ index: Int = 0) -> String {
         switch source {
         case .option: option
         case .variable: variable

@@ -129,6 +129,9 @@ final class Settings: Sendable {
         return SettingTable.all.compactMap { found[$0.name] }
     }
 
+    /// The place that names `setting`, for people; `nil` if it was not looked up.
+    func place(of setting: any AnySetting) -> String? { found.withLock { $0[setting.name]?.place() } }
+
     /// The variables of many programs that name proxies.
     var proxyVariables: ProxyVariables { ProxyVariables(environment) }
 

@@ -8,9 +8,6 @@ import RepriseProxy
 enum TokenFile {
     /// Most tokens of a file: each request is compared with all of them.
     private static let most = 256
-    /// Fewest characters of a token, which makes it none of the words that paths begin with.
-    private static let shortest = 8
-
     /// The tokens in the file at `path`; none of them may be `single`, the server's token without a name.
     ///
     /// Throws a reason with code 64.
@@ -34,8 +31,10 @@ enum TokenFile {
             guard ServerOptions.isName(first) else {
                 throw objection("A name takes up to 64 letters, digits and - . _ ~ only.")
             }
-            guard ServerOptions.goesThroughURLs(words[1]), words[1].utf8.count >= shortest else {
-                throw objection("A token takes \(shortest) or more letters, digits and - . _ ~ only.")
+            guard ServerOptions.goesThroughURLs(words[1]), words[1].utf8.count >= ServerOptions.shortestToken
+            else {
+                throw objection(
+                    "A token takes \(ServerOptions.shortestToken) or more letters, digits and - . _ ~ only.")
             }
             guard words[1] != single else { throw objection("This token is the one of --token; take another.") }
             for (key, kind) in [("name \(first)", "name"), ("token \(words[1])", "token")] {

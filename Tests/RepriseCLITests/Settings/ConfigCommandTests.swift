@@ -68,7 +68,8 @@ import Testing
     @Test(
         "config says of a server that others could use that serve refuses it; a token may come from elsewhere",
         arguments: [
-            ("", false), ("allow-host = a.example", true), ("token = t0ken", true), ("token-file = tokens", true),
+            ("", false), ("allow-host = a.example", true), ("token = t0ken-of-me", true), ("token = t0ken", false),
+            ("token-file = tokens", true),
             ("allow-private = nas.lan", false),
         ])
     func openServers(protection: String, isAllowed: Bool) async throws {
