@@ -196,7 +196,7 @@ struct StoreOptions: ParsableArguments {
             valueName: "url"))
     var outgoingProxy: String?
 
-    @OptionGroup var network: NetworkOptions
+    @OptionGroup(title: "Network") var network: NetworkOptions
 
     @Flag(
         help:

@@ -25,7 +25,7 @@ struct RepriseCommand: AsyncParsableCommand {
 
             Settings: an option --NAME whose help names a variable REPRISE_NAME can also be given as that variable, or as \
             a line NAME = VALUE of the file that --config or REPRISE_CONFIG names. The first of them counts. What is in \
-            force: reprise config.
+            force: reprise config. The options that commands share: reprise help settings.
             """,
         version: Build.version,
         groupedSubcommands: [
@@ -74,6 +74,7 @@ struct RepriseCommand: AsyncParsableCommand {
         StandardStreams.fill()
         do {
             let arguments = Self.naming(Array(CommandLine.arguments.dropFirst()))
+            if arguments == SettingsHelp.arguments { throw CleanExit.message(SettingsHelp.helpMessage()) }
             try checkSubcommand(arguments)
             var command = try parseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {

@@ -67,6 +67,27 @@ import Testing
         }
     }
 
+    @Test("help settings has the options that commands share, and serve has groups") func helpGroupsOptions()
+        async throws
+    {
+        let help = try await Command.run(["help", "settings"])
+        #expect(help.exit == .status(0), "\(help)")
+        for word in ["ALL COMMANDS", "STORAGE AND NETWORK", "DOWNLOADS", "LOGS"] {
+            #expect(help.output.uppercased().contains(word), "\(word)")
+        }
+        for option in ["--cache-dir", "--config", "--limit", "--trust-roots", "--rate", "--while", "--log-level"] {
+            #expect(help.output.contains("  \(option) <"), "\(option)")
+        }
+        #expect(!help.output.contains("--allow-host"))
+        let serve = try await Command.run(["serve", "--help"])
+        for group in [
+            "Address", "Access", "Stored responses", "Clients", "Origins", "Downloads", "Storage and network",
+            "Page, metrics and logs", "Cache and configuration",
+        ] {
+            #expect(serve.output.uppercased().contains("\n\(group.uppercased()):\n"), "\(serve.output)")
+        }
+    }
+
     @Test(
         arguments: [
             ["serve", "--limit", "12XB"], ["serve", "--limit", "lots"],

@@ -40,39 +40,39 @@ struct ServerSettings: Sendable {
 
     /// Looks them up; throws a reason with code 64 if a variable is wrong.
     init(_ server: Serve, from settings: Settings) throws {
-        host = try settings.value(.host, given: server.host)
-        port = try settings.value(.port, given: server.port)
-        name = try settings.value(.serverName, given: server.name)
-        token = try settings.value(.token, given: server.token)
-        tokenFile = try settings.value(.tokenFile, given: server.tokenFile)
-        tlsCertificate = try settings.value(.tlsCertificate, given: server.tlsCertificate).map {
+        host = try settings.value(.host, given: server.address.host)
+        port = try settings.value(.port, given: server.address.port)
+        name = try settings.value(.serverName, given: server.address.name)
+        token = try settings.value(.token, given: server.access.token)
+        tokenFile = try settings.value(.tokenFile, given: server.access.tokenFile)
+        tlsCertificate = try settings.value(.tlsCertificate, given: server.address.tlsCertificate).map {
             ($0 as NSString).expandingTildeInPath
         }
-        tlsKey = try settings.value(.tlsKey, given: server.tlsKey).map { ($0 as NSString).expandingTildeInPath }
-        allowedHosts = try settings.value(.allowHost, given: server.allowHost).map { $0.lowercased() }
-        privateOrigins = PrivateOrigins(try settings.value(.allowPrivate, given: server.allowPrivate))
+        tlsKey = try settings.value(.tlsKey, given: server.address.tlsKey).map { ($0 as NSString).expandingTildeInPath }
+        allowedHosts = try settings.value(.allowHost, given: server.access.allowHost).map { $0.lowercased() }
+        privateOrigins = PrivateOrigins(try settings.value(.allowPrivate, given: server.access.allowPrivate))
         // Their texts were judged before.
-        parents = try settings.value(.parent, given: server.parent).compactMap { try? Parent($0) }
-        parentFallback = try settings.value(.parentFallback, given: server.parentFallback)
-        peers = try settings.value(.peers, given: server.peers).compactMap { try? Parent($0) }
-        allowedPages = try settings.value(.allowPage, given: server.allowPage)
-        forcedHosts = try settings.value(.forceCache, given: server.forceCache).map { $0.lowercased() }
-        isShared = try settings.value(.shared, given: server.shared)
-        isOffline = try settings.value(.offline, given: server.offline)
-        readAhead = try settings.value(.readAhead, given: server.readAhead).readAhead
-        hasPage = try settings.value(.page, given: server.page)
+        parents = try settings.value(.parent, given: server.upstream.parent).compactMap { try? Parent($0) }
+        parentFallback = try settings.value(.parentFallback, given: server.upstream.parentFallback)
+        peers = try settings.value(.peers, given: server.watching.peers).compactMap { try? Parent($0) }
+        allowedPages = try settings.value(.allowPage, given: server.access.allowPage)
+        forcedHosts = try settings.value(.forceCache, given: server.reuse.forceCache).map { $0.lowercased() }
+        isShared = try settings.value(.shared, given: server.reuse.shared)
+        isOffline = try settings.value(.offline, given: server.reuse.offline)
+        readAhead = try settings.value(.readAhead, given: server.reuse.readAhead).readAhead
+        hasPage = try settings.value(.page, given: server.watching.page)
         accessLog = try settings.value(.accessLog, given: server.watching.accessLog).map {
             ($0 as NSString).expandingTildeInPath
         }
         accessLogFormat = try settings.value(.accessLogFormat, given: server.watching.accessLogFormat)
-        trustedProxies = TrustedProxies(try settings.value(.trustProxy, given: server.trustProxy))
+        trustedProxies = TrustedProxies(try settings.value(.trustProxy, given: server.watching.trustProxy))
         namesHostsInMetrics = try settings.value(.metricsHosts, given: server.watching.metricsHosts)
-        maxConnections = try settings.value(.maxConnections, given: server.maxConnections)
-        connectionsPerHost = try settings.value(.connectionsPerHost, given: server.connectionsPerHost)
-        stallTimeout = try settings.value(.stallTimeout, given: server.stallTimeout)
-        queueTimeout = try settings.value(.queueTimeout, given: server.queueTimeout)
-        drainTimeout = try settings.value(.drainTimeout, given: server.drainTimeout)
-        drainDelay = try settings.value(.drainDelay, given: server.drainDelay)
+        maxConnections = try settings.value(.maxConnections, given: server.clients.maxConnections)
+        connectionsPerHost = try settings.value(.connectionsPerHost, given: server.upstream.connectionsPerHost)
+        stallTimeout = try settings.value(.stallTimeout, given: server.clients.stallTimeout)
+        queueTimeout = try settings.value(.queueTimeout, given: server.upstream.queueTimeout)
+        drainTimeout = try settings.value(.drainTimeout, given: server.clients.drainTimeout)
+        drainDelay = try settings.value(.drainDelay, given: server.clients.drainDelay)
         hosts = settings.hosts
     }
 
