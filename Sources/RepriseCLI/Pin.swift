@@ -92,7 +92,11 @@ struct Pin: AsyncParsableCommand {
         if let failure = outcome.failure { throw failure.reason }
         let stored = "\(shown), \(StoredAmount(outcome.storedBytes))"
         if outcome.staysDownload { return "Kept as a download already: \(stored)" }
-        let report = "First \(first.amount.text) kept: \(stored)"
+        let beginning = "First \(first.amount.text) kept: "
+        let report =
+            outcome.isWhole
+            ? "\(beginning)\(shown). All of it is stored (\(ByteCount(outcome.storedBytes))); the rest may be evicted."
+            : beginning + stored
         guard outcome.wasPinned else { return report }
         return report + "\nIt was pinned as a whole: the rest may go now when room is needed."
     }
@@ -151,7 +155,7 @@ struct Pin: AsyncParsableCommand {
 /// `reprise unpin`.
 struct Unpin: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Let URLs go again when room is needed.",
+        abstract: "Allow pinned URLs to be evicted again.",
         discussion: """
             Examples:
               reprise unpin https://example.com/film.mp4
@@ -167,9 +171,18 @@ struct Unpin: AsyncParsableCommand {
         try await Failure.reporting {
             let outcome = try await cache.perform(
                 UnpinOperation(urls: try await cache.behindOwn(urls), names: try names.names(cache)))
+            for released in outcome.released { try Terminal.print(Self.report(released)) }
             if let missing = outcome.missing {
                 throw RepriseError(.notStored, "Nothing is kept under \(URLText.redacted(missing)). See: reprise list")
             }
         }
+    }
+
+    /// What was released, and what remains of it.
+    private static func report(_ released: UnpinOperation.Outcome.Released) -> String {
+        let stored = released.storedBytes > 0 ? "\(ByteCount(released.storedBytes)) stored" : "nothing stored"
+        let line = "Released: \(URLText.redacted(released.url)) [\(released.kept)], \(stored)"
+        guard released.wasDownload else { return line }
+        return line + "\nIt was a download: what is missing is no longer fetched."
     }
 }

@@ -55,6 +55,13 @@ import Testing
             #expect((show.spans?.first?.last ?? 0) >= 100_000, "\(show)")
             let unpin = try await Command.run("unpin", site.directory, [url])
             #expect(unpin.exit == .status(0), "\(unpin)")
+            #expect(unpin.output.contains(/Released: \S+ \[first 100 kB kept\], \d+ kB stored\n$/), "\(unpin)")
+            #expect(try await Command.run("fetch", site.directory, [url]).exit == .status(0))
+            let whole = try await Command.run("pin", site.directory, ["--first", "100kB", url])
+            #expect(
+                whole.output
+                    == "First 100 kB kept: \(url). All of it is stored (300 kB); the rest may be evicted.\n", "\(whole)"
+            )
             let both = try await Command.run("pin", site.directory, ["--first", "1MB", url, "--for", "3d"])
             #expect(both.exit == .status(64) && both.errors.contains("--first"), "\(both)")
             let nothing = try await Command.run("pin", site.directory, ["--first", "0s", url])

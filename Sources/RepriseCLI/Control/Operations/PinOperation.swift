@@ -30,6 +30,8 @@ struct PinOperation: ControlOperation {
         let wasDownload: Bool
         /// It was pinned as a whole, and its beginning is kept now.
         var wasPinned = false
+        /// Of a beginning, whether all of the file is stored, more than the beginning perhaps.
+        var isWhole = false
         /// Why it could not be kept.
         var failure: FailedTransfer?
     }
@@ -76,6 +78,10 @@ struct PinOperation: ControlOperation {
             storedBytes: try await cache.storedBytes(ofTitle: resource), until: nil, staysDownload: before == .download,
             wasDownload: false)
         if case .pinned = before { outcome.wasPinned = true }
+        let progress = await resource.storedProgress()
+        // The playlist of a stream is a part of its title.
+        outcome.isWhole =
+            progress.isComplete && outcome.storedBytes > 0 && outcome.storedBytes == progress.ranges.byteCount
         outcome.failure = failure
         return outcome
     }

@@ -1,7 +1,7 @@
 import Reprise
 import RepriseProxy
 
-/// Lets URLs go again when room is needed.
+/// Allows pinned URLs to be evicted again.
 struct UnpinOperation: ControlOperation {
     static let name = "unpin"
 
@@ -10,17 +10,37 @@ struct UnpinOperation: ControlOperation {
     let names: Names
 
     struct Outcome: Codable, Sendable {
+        /// Something that is no longer kept.
+        struct Released: Codable, Sendable {
+            let url: String
+            /// How it was kept, as `list` says it.
+            let kept: String
+            let storedBytes: Int64
+            /// Whether it was a download.
+            let wasDownload: Bool
+        }
+
+        /// What was kept under the URLs.
+        var released: [Released] = []
         /// The first URL under which nothing was kept.
-        let missing: String?
+        var missing: String?
     }
 
     func run(in cache: MediaCache, progress: @escaping @Sendable (NoProgress) -> Void) async throws -> Outcome {
-        var missing: String?
+        var outcome = Outcome()
         for url in urls {
             let resource = try await names.resource(of: url, in: cache)
-            if try await cache.retention(of: resource) == .cached { missing = missing ?? url }
+            let before = try await cache.retention(of: resource)
             try await cache.retain(resource, as: .cached)
+            if before == .cached {
+                outcome.missing = outcome.missing ?? url
+            } else if let kept = before.mark {
+                outcome.released.append(
+                    Outcome.Released(
+                        url: resource.url.description, kept: kept,
+                        storedBytes: try await cache.storedBytes(ofTitle: resource), wasDownload: before == .download))
+            }
         }
-        return Outcome(missing: missing)
+        return outcome
     }
 }
