@@ -53,6 +53,7 @@ struct Export: AsyncParsableCommand {
         if json, Output.isStandardOutput(output) {
             throw ValidationError("Standard output takes either the media or --json.")
         }
+        try Output.refuseTerminal(output)
     }
 
     func run() async throws {

@@ -12,8 +12,8 @@ struct Fetch: AsyncParsableCommand {
         discussion: """
             Stop it at any time: the next run goes on from there. Of a stream, everything is fetched that download \
             takes, and nothing is kept when room is needed; --first takes the beginning, and --playlist-only the \
-            playlist. A web page is an error. A file that cannot be stored as a whole is not fetched, unless --output \
-            names where to write it; the exit code is 74 in both cases.
+            playlist. A web page is an error. A file that cannot be stored as a whole is not fetched \
+            (exit code 74), unless --output names where to write it.
 
             Examples:
               reprise fetch https://example.com/film.mp4
@@ -82,6 +82,7 @@ struct Fetch: AsyncParsableCommand {
             if json, Output.isStandardOutput(output) {
                 throw ValidationError("Standard output takes either the media or --json.")
             }
+            try Output.refuseTerminal(output)
         }
     }
 
@@ -186,11 +187,15 @@ struct Fetch: AsyncParsableCommand {
         }
         meter.take(outcome.progress)
         // That nothing can be stored was said when the cache was opened; then the file is all that is wanted.
-        if let obstacle = outcome.obstacle, output == nil || access.storeProblem == nil {
-            let written = output.map { "\($0.place.name) is complete, but " } ?? ""
-            throw Failure.Reason.notStored("\(written)\(name) is not stored as a whole: \(obstacle)")
+        let obstacle = access.storeProblem == nil ? outcome.obstacle : nil
+        let unstored = obstacle.map { "\(name) is not stored as a whole: \($0)" }
+        if let output {
+            if json { try Terminal.printJSON(meter.report("done")) } else { try output.place.print(meter.summary) }
+            guard let unstored else { return }
+            throw TransferRun.Unstored(reason: .notStored("\(output.place.name) is complete, but \(unstored)"))
         }
-        if outcome.isPlaylist == true, output == nil, !playlistOnly {
+        if let unstored { throw Failure.Reason.notStored(unstored) }
+        if outcome.isPlaylist == true, !playlistOnly {
             try await fetchStream(url, names: names, in: access, meter: meter)
         }
         if json { return try Terminal.printJSON(meter.report("done")) }
@@ -198,8 +203,9 @@ struct Fetch: AsyncParsableCommand {
             let fetched = count == 0 ? "all of it was stored" : "\(ByteCount(count)) fetched"
             return try Terminal.print("\(name)  first \(first.text): \(fetched)")
         }
-        if let output { try output.place.print(meter.summary) } else { try Terminal.print(meter.summary) }
+        try Terminal.print(meter.summary)
     }
+
     /// Fetches the files of the stream whose playlist is at `url`, and keeps none of them.
     private func fetchStream(_ url: String, names: Names, in access: CacheAccess, meter: FetchMeter) async throws {
         let operation = DownloadOperation(

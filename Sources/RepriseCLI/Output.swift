@@ -38,6 +38,14 @@ struct Output: Sendable {
         path == "-" || OutputFile.descriptor(ledToBy: path) == STDOUT_FILENO
     }
 
+    /// Throws if media would go to standard output and that is a terminal.
+    static func refuseTerminal(_ path: String) throws(ValidationError) {
+        guard isStandardOutput(path), Terminal.isTerminal(STDOUT_FILENO) else { return }
+        throw ValidationError(
+            "Media in a terminal is unreadable. Send it to a file (--output - > FILE) or to a program (--output - | PROGRAM)."
+        )
+    }
+
     /// The name in messages.
     var name: String { isStandardOutput ? "standard output" : path.printable }
 

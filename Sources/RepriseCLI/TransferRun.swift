@@ -16,6 +16,9 @@ struct TransferRun: Sendable {
     /// The reason why a download waits; it stays a download.
     struct Waiting: Error { let reason: Failure.Reason }
 
+    /// The reason why a URL is not stored, although all that was wanted was done.
+    struct Unstored: Error { let reason: Failure.Reason }
+
     private let cache: CacheOptions
     private let store: StoreOptions
     private let settings: MediaCache.Configuration
@@ -72,6 +75,8 @@ struct TransferRun: Sendable {
             do {
                 try await work(url, meter)
                 outcome.isVain = false
+            } catch let warning as Unstored {
+                Failure.report(warning.reason, of: url, amongOthers: urls.count > 1)
             } catch {
                 // Results cannot be printed any more.
                 if error is OutputFile.Failure { throw error }

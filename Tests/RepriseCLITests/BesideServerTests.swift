@@ -85,7 +85,7 @@ import Testing
         Case("fetch NONE", exits: 69), Case("fetch --json NONE URL", exits: 69), Case("fetch NONE URL NONE", exits: 69),
         Case("fetch -o - NONE", exits: 69), Case("fetch --first 10kB NONE", exits: 69),
         Case("fetch FORBIDDEN", exits: 74), Case("fetch FORBIDDEN --json", exits: 74),
-        Case("fetch -o - FORBIDDEN", exits: 74), Case("fetch --first 10kB FORBIDDEN", exits: 74),
+        Case("fetch -o - FORBIDDEN"), Case("fetch --first 10kB FORBIDDEN", exits: 74),
         Case("fetch file:///x", exits: 64),
         Case("download URL"), Case("download URL OTHER"), Case("download URL", after: stored),
         Case("download URL", after: ["download URL"]),

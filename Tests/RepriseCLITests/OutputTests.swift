@@ -172,6 +172,23 @@ import Testing
         }
     }
 
+    #if os(Linux)
+        @Test("media does not go to a terminal", arguments: ["fetch", "export"])
+        func terminal(subcommand: String) async throws {
+            guard let script = ChildProcess.path(of: "script") else { return print("skipped: script is not installed") }
+            try await Site.run { site async throws in
+                for output in ["-", "/dev/stdout"] {
+                    let command = [try Command.path, subcommand, Self.publish(site), "-o", output]
+                    let outcome = try await ChildProcess.run(
+                        script, ["-qec", command.map { "'\($0)'" }.joined(separator: " "), "/dev/null"],
+                        environment: Command.environment(["REPRISE_CACHE_DIR": site.directory.path]))
+                    #expect(outcome.exit == .status(64) && outcome.output.contains("> FILE"), "\(outcome)")
+                }
+                #expect(site.origin.snapshot.requestCount == 0)
+            }
+        }
+    #endif
+
     @Test(arguments: ["fetch", "export"]) func aReaderThatLeavesEndsItQuietly(subcommand: String) async throws {
         try await Site.run { site async throws in
             site.publish("/film.mp4", length: 3 << 20)
