@@ -16,13 +16,16 @@ struct PlayerAddress {
     /// Throws an error with code 64 if the server requires a token, and `token` is none of its tokens.
     init(token: String?, of options: CacheOptions) async throws {
         let settings = try options.settings()
-        let token = try settings.value(.token, given: token)
+        var token = try settings.value(.token, given: token)
         // A server that does not answer listens where the settings say, if anywhere.
         let report = await (try? ControlClient.find(options))?.report
-        let tokenFile = try settings.value(.tokenFile, given: nil)
-        let isRefused =
-            report.map { server in server.needsToken == true && token.map(server.isToken) != true }
-            ?? (token == nil && tokenFile != nil)
+        let isRefused: Bool
+        if let report {
+            if report.needsToken != true { token = nil }
+            isRefused = report.needsToken == true && token.map(report.isToken) != true
+        } else {
+            isRefused = try token == nil && settings.value(.tokenFile, given: nil) != nil
+        }
         if isRefused {
             throw RepriseError(.invalidArgument, "The server requires one of its tokens: give it with --token.")
         }

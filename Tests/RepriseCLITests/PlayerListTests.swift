@@ -54,6 +54,11 @@ import Testing
                     #expect(refused.output.isEmpty)
                 }
             }
+            try await Serving.run(site.directory) { serving async throws in
+                let open = try await Command.run(
+                    "list", site.directory, options, environment: ["REPRISE_TOKEN": "t0ken-of-me"])
+                #expect(open.output == text("http://127.0.0.1:\(serving.port)"), "a server without a token")
+            }
             let tagged = try await Command.run("list", site.directory, ["--m3u", "--tag", "none"])
             #expect(tagged.output == "#EXTM3U\n")
         }
