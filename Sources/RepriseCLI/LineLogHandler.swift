@@ -14,12 +14,13 @@ struct LineLogHandler: LogHandler {
 
     func log(event: LogEvent) {
         let fields = metadata.merging(event.metadata ?? [:]) { $1 }
-        Terminal.error(Self.line(event.level, "\(event.message)", fields, at: Date()))
+        Terminal.error(
+            Self.line("\(event.level)", "\(event.message)", fields.mapValues { "\($0)" }, at: Date()))
     }
 
     /// The line for a message.
-    static func line(_ level: Logger.Level, _ message: String, _ fields: Logger.Metadata, at time: Date) -> String {
-        let words = fields.sorted { $0.key < $1.key }.map { " \($0.key)=\(written("\($0.value)"))" }
+    static func line(_ level: String, _ message: String, _ fields: [String: String], at time: Date) -> String {
+        let words = fields.sorted { $0.key < $1.key }.map { " \($0.key)=\(written($0.value))" }
         return "\(time.formatted(.iso8601)) \(level) reprise: \(message.printable)\(words.joined())"
     }
 

@@ -76,7 +76,8 @@ struct TitleFolder {
         return name
     }
 
-    /// `title` without the extension of a media file, without the characters that file systems and shares refuse, and without a leading or trailing dot.
+    /// `title` without the extension of a media file, the characters that file systems and shares refuse, and a leading
+    /// or trailing dot.
     private static func base(_ title: String) -> String {
         var plain = (title.removingPercentEncoding ?? title).printable
         let end = (plain as NSString).pathExtension.lowercased()

@@ -41,7 +41,7 @@ import Testing
     @Test("the message comes first, then the fields by name, in quotation marks if they are no single words")
     func line() {
         let line = LineLogHandler.line(
-            .notice, "served\u{1B} stale",
+            "notice", "served\u{1B} stale",
             ["url": "http://a.example/b", "reason": "the \"origin\" is away", "count": "2", "empty": ""],
             at: Date(timeIntervalSince1970: 1_795_255_289))
         #expect(

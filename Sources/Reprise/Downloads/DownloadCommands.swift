@@ -42,8 +42,8 @@ package struct DownloadCommands: Sendable {
     /// A command begins to wait for the download of `key`.
     ///
     /// With `pausing`, the download is paused when the last command that waits for it is ended early, unless it was
-    /// under way before the first one came. With `releasing`, the retention that the title had before, it is not kept as
-    /// a download when no command waits for it any more.
+    /// under way before the first one came. With `releasing`, the retention that the title had before, it is not kept
+    /// as a download when no command waits for it any more.
     package func join(_ key: CacheKey, pausing: Bool, releasing before: Retention? = nil) async {
         // Until those of an earlier process are known.
         _ = await downloads.found(key)

@@ -16,8 +16,9 @@ struct DownloadOperation: ControlOperation {
     let quality, codec, audio, subtitles: String?
     /// Whether it is paused when the last operation that waits for it is ended early, unless it was under way before.
     let pause: Bool?
-    /// Whether it is not kept: it has its former retention again at the end. One that was a download before stays one,
-    /// with its own selection.
+    /// Whether it has its former retention again at the end.
+    ///
+    /// A title that was a download before stays one, with its own selection.
     var releases: Bool?
     /// Request fields for the origin, each `Name: value`; never stored.
     var fields: [String]?
