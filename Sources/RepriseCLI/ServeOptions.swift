@@ -69,7 +69,7 @@ struct AccessOptions: ParsableArguments {
     }
 }
 
-/// What is stored and served.
+/// Which responses are stored, and when they are served.
 struct ReuseOptions: ParsableArguments {
     @Flag(
         inversion: .prefixedNo,
