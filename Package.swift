@@ -123,7 +123,8 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
             ] + nio,
             // The page's files become bytes of the program.
-            resources: ["page.html", "page.css", "page.js", "login.html", "login.js"].map { .embedInCode("Page/" + $0) },
+            resources: ["page.html", "page.css", "page.js", "login.html", "login.js"]
+                .map { .embedInCode("Page/" + $0) },
             swiftSettings: strict),
         .target(
             name: "RepriseStreams",

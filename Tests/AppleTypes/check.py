@@ -70,13 +70,15 @@ class Module:
         self.options, self.is_snippet = options, is_snippet
 
     @staticmethod
-    def of_target(target, folder, floors):
+    def of_target(target, folder, floors, build):
         """The module of a manifest's target; one of C has no files."""
         usual = "Tests" if target["type"] == "test" else "Sources"
         path = folder / target.get("path", f"{usual}/{target['name']}")
         excluded = [path / name for name in target["exclude"]]
         files = [
             file for file in sorted(path.rglob("*.swift")) if not any(file.is_relative_to(other) for other in excluded)]
+        if any("embedInCode" in resource["rule"] for resource in target["resources"]):
+            files.append(build / f"debug/{target['name']}.build/DerivedSources/embedded_resources.swift")
         dependencies = [next(iter(dependency.values()))[0] for dependency in target["dependencies"]]
         options = ["-package-name", "reprise"]
         for setting in target["settings"]:
@@ -93,7 +95,8 @@ class Module:
 class Package:
     """What is compiled for each platform."""
 
-    def __init__(self):
+    def __init__(self, build):
+        self.build = build
         self.full, self.xcode = manifest(ROOT), manifest(ROOT, REPRISE_XCODE="1")
         self.demo = manifest(DEMO)
         self.floors, self.demo_floors = floors_of(self.full), floors_of(self.demo)
@@ -108,8 +111,8 @@ class Package:
             tests = {target["name"] for target in targets}
             targets = [
                 target for target in self.full["targets"] if target["type"] != "test" or target["name"] in tests]
-        modules = [Module.of_target(target, ROOT, self.floors) for target in targets]
-        modules += [Module.of_target(target, DEMO, self.demo_floors) for target in self.demo["targets"]]
+        modules = [Module.of_target(target, ROOT, self.floors, self.build) for target in targets]
+        modules += [Module.of_target(target, DEMO, self.demo_floors, self.build) for target in self.demo["targets"]]
         names = [target["name"] for target in targets if target["type"] != "test"]
         for file in self.snippets:
             # The others are compiled for Linux, and have no lines of their own for Apple's platforms.
@@ -350,7 +353,7 @@ def main():
     build = ROOT / arguments.build
     if not (build / "debug/Modules/NIOCore.swiftmodule").exists():
         fail("build the tests first, for example with scripts/test.")
-    package, toolchain, folder = Package(), Toolchain(), ROOT / ".build-apple-types"
+    package, toolchain, folder = Package(build), Toolchain(), ROOT / ".build-apple-types"
     package.floors |= dict(entry.split("=", 1) for entry in arguments.floor)
     floors = package.floors
     # The oldest first: with it the most declarations are missing.

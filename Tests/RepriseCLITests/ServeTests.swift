@@ -159,9 +159,14 @@ import Testing
 
     @Test("a download that was done before the start is no news") func doneBefore() async throws {
         try await Site.run { site async throws in
-            site.publish("/a.mp4", length: 1000)
-            let url = site.origin.url("/a.mp4")
+            let list = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\na.ts\n#EXT-X-ENDLIST\n"
+            site.origin.set(
+                TestOrigin.Resource(.bytes(Array(list.utf8)), mediaType: "application/vnd.apple.mpegurl"),
+                at: "/list.m3u8")
+            site.publish("/a.ts", length: 1000)
+            let url = site.origin.url("/list.m3u8")
             #expect(try await Command.run("download", site.directory, [url]).exit == .status(0))
+            // Each start looks whether the stream lacks a file.
             let outcome = try await Serving.run(site.directory, ["--log-level", "debug"]) { serving async throws in
                 _ = await serving.child.errors.wait { $0.contains("download ended") }
             }

@@ -193,7 +193,7 @@ const showSums = ({ time, started, sinceStart: sums, overall }) => {
   put(top.lastChild, "since " + (time - started < 86400 ? clock(started).slice(0, 5) : dayOf(started)));
   top.hidden = false;
   put("saved", saved);
-  put("running", "not fetched again in " + duration(time - started));
+  put("running", "The server started " + duration(time - started) + " ago");
   put("life", overall ? bytes(overall.savedBytes) : "unknown");
   put("ratio", percent(sums.storeBytes + sums.joinedBytes, served));
   let end = 0;

@@ -195,7 +195,7 @@ struct PageInBrowserTests {
                 try await Chromium().use { page async throws in
                     for domain in ["Page", "Runtime", "Log"] { try await page.call(domain + ".enable") }
                     try await page.open("http://127.0.0.1:\(serving.port)/")
-                    try await page.wait(for: "document.activeElement.id === 'token'")
+                    try await page.wait(for: "document.activeElement?.id === 'token'")
                     #expect(try await page.run(PageCheck.script).replacing("not one status", with: "").isEmpty)
                     func enter(_ token: String) async throws {
                         try await page.run(

@@ -135,12 +135,13 @@ import Testing
             #expect(titles.names.map { $0.replacing("?…", with: "") } == expected)
             #expect(titles.next == nil)
             // The same by pages of two.
-            var (names, after): ([String], String?) = ([], nil)
-            repeat {
-                let page = try await Self.titles(proxy, query + "&limit=2" + (after.map { "&after=\($0)" } ?? ""))
+            var names: [String] = []
+            var place: String? = ""
+            while let after = place {
+                let page = try await Self.titles(proxy, query + "&limit=2" + after)
                 names += page.names.map { $0.replacing("?…", with: "") }
-                after = page.next
-            } while after != nil
+                place = page.next.map { "&after=" + $0 }
+            }
             #expect(names == expected)
         }
     }

@@ -8,7 +8,8 @@ extension Index {
     func add(_ more: DailyTraffic, in database: Database) throws {
         guard more.servedBytes > 0 || more.fetchedBytes > 0 else { return }
         let isNew = try Bool.fetchOne(
-            database, sql: "SELECT NOT EXISTS (SELECT 1 FROM total WHERE name = ?)", arguments: [Self.served + more.day])
+            database, sql: "SELECT NOT EXISTS (SELECT 1 FROM total WHERE name = ?)", arguments: [Self.served + more.day]
+        )
         try TotalRow(name: Self.served + more.day, value: more.servedBytes).add(in: database)
         try TotalRow(name: Self.fetched + more.day, value: more.fetchedBytes).add(in: database)
         guard isNew == true else { return }

@@ -105,7 +105,8 @@ extension Index {
 
     /// The title with that row; `nil` if it cannot be read, does not match, or stands before `place`.
     private func item(
-        ofTitle id: Int64, after place: TitlePage.Place? = nil, matching search: TitleSearch? = nil, in database: Database
+        ofTitle id: Int64, after place: TitlePage.Place? = nil, matching search: TitleSearch? = nil,
+        in database: Database
     ) throws -> TitlePage.Item? {
         let record = try TitleRow.first(
             database, sql: "SELECT id, tag, keyHash, record FROM title WHERE id = ?", arguments: [id])
