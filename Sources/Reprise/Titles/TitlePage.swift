@@ -83,13 +83,13 @@ extension MediaCache {
         return try await store.index.look { try $0.titleItems(keys) }
     }
 
-    /// The stored files of the title that begins with `key`.
+    /// The stored files of the title that begins with `key`, at most `limit` of them, the most recently used first.
     ///
     /// Waits for the disk and for other reads of the whole index. Throws ``RepriseError`` with code
     /// `storageUnavailable`, or `CancellationError`.
-    package func files(ofTitle key: CacheKey) async throws -> [CacheEntry] {
+    package func files(ofTitle key: CacheKey, atMost limit: Int) async throws -> [CacheEntry] {
         guard let store = engine.store else { return [] }
-        return try await store.index.scan { try $0.entries(ofTitle: key) }
+        return try await store.index.scan { try $0.entries(ofTitle: key, atMost: limit) }
     }
 
     /// Number of titles.

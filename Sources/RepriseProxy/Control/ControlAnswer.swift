@@ -12,6 +12,9 @@ struct ControlAnswer: Sendable {
     private var head: ClientHead { request.head }
     private var isHead: Bool { head.method == .head }
 
+    /// Bytes of an answer that is claimed from the budget for texts in memory.
+    private static let large = 64 << 10
+
     /// How often listeners get the status.
     private static let statusInterval = Duration.seconds(2)
 
@@ -36,7 +39,7 @@ struct ControlAnswer: Sendable {
         }
         if let document = request.document {
             // The list of titles takes a moment: the page will ask for it.
-            _ = await service.catalog.known()
+            _ = await service.catalog.overview(nil)
             return try await write(document.answer(to: head, at: service.wallClock()))
         }
         let target = try ControlTarget(request.target[...])
@@ -160,6 +163,14 @@ struct ControlAnswer: Sendable {
 
     /// Sends a whole answer, whose head begins with `beginning`.
     private func send(_ body: [UInt8], after beginning: ByteBuffer) async throws -> Bool {
+        // Clients that read slowly must not fill the memory.
+        let budget = service.texts.budget
+        guard body.count < Self.large || budget.claim(body.count, beside: 0) else {
+            var failure = ControlFailure(503, "Too many large answers are being sent.", code: "busy")
+            failure.retryAfter = 1
+            throw failure
+        }
+        defer { if body.count >= Self.large { budget.release(body.count) } }
         var buffer = beginning
         buffer.writeLine("Content-Length: ", number: Int64(body.count))
         Framing(isChunked: false, keepsAlive: head.keepsAlive).write(to: &buffer)

@@ -204,11 +204,16 @@ extension StatusReport.Play {
         (spans, storedShare) = (item.spans ?? [], item.storedShare)
     }
 
+    /// How long the share of a stream that plays is told as it was: all its playlists are read for it.
+    private static let sharesLast = Duration.seconds(20)
+
     /// What clients play, at most as much as is listed.
     fileprivate static func all(of service: ProxyService) async throws -> [StatusReport.Play] {
         let plays = await service.playedTitles().prefix(StatusReport.mostListed)
         let items = try await service.cache.titleItems(plays.map(\.title.key))
-        let streams = try await service.streamShares.streams(items) { try await service.cache.storedStreams($0) }
+        let streams = try await service.streamShares.streams(
+            items, at: service.configuration.clock.elapsed(), lasting: sharesLast
+        ) { try await service.cache.storedStreams($0) }
         let now = service.wallClock()
         let stored = Dictionary(items.map { ($0.title.key, $0) }) { $1 }
         return plays.map { title, players in

@@ -23,6 +23,7 @@ final class StreamShares: Sendable {
     private struct Known {
         let stamp: Stamp
         let stream: StoredStream?
+        let time: Duration
     }
 
     private let known = Mutex<[CacheKey: Known]>([:])
@@ -32,13 +33,16 @@ final class StreamShares: Sendable {
     init(capacity: Int = 4 * TitlePage.largest) { self.capacity = capacity }
 
     /// Returns the streams among `items`, and calls `read` only for items that are new or have changed.
+    ///
+    /// What was read less than `lasting` before `now` is used all the same: a stream that plays changes all the time.
     func streams(
-        _ items: [TitlePage.Item], read: ([TitlePage.Item]) async throws -> [CacheKey: StoredStream]
+        _ items: [TitlePage.Item], at now: Duration = .zero, lasting: Duration = .zero,
+        read: ([TitlePage.Item]) async throws -> [CacheKey: StoredStream]
     ) async throws -> [CacheKey: StoredStream] {
         let (streams, changed) = known.withLock { known in
             var (streams, changed) = ([CacheKey: StoredStream](), [TitlePage.Item]())
             for item in items {
-                if let former = known[item.title.key], former.stamp == Stamp(item) {
+                if let former = known[item.title.key], former.stamp == Stamp(item) || now - former.time < lasting {
                     streams[item.title.key] = former.stream
                 } else {
                     changed.append(item)
@@ -51,7 +55,7 @@ final class StreamShares: Sendable {
         known.withLock { known in
             if known.count + changed.count > capacity { known = [:] }
             for item in changed {
-                known[item.title.key] = Known(stamp: Stamp(item), stream: found[item.title.key])
+                known[item.title.key] = Known(stamp: Stamp(item), stream: found[item.title.key], time: now)
             }
         }
         return streams.merging(found) { $1 }

@@ -11,7 +11,7 @@ actor TitleCatalog {
     struct Contents: Sendable {
         let titles: [Title]
         /// The hosts and tags of most titles, at most ``mostFacets`` of each, in alphabetical order.
-        let hosts, tags: [String]
+        let facets: TitlesReport.Facets
     }
 
     /// Most titles that are sorted.
@@ -23,19 +23,33 @@ actor TitleCatalog {
     private let cache: MediaCache
     private let clock: CacheClock
     private var last: (contents: Contents, time: Duration)?
+    /// The titles of ``last`` in other orders.
+    private var sorted: [TitleOrder: [Title]] = [:]
     private var reading: Task<Contents, any Error>?
     private var forgetting: Task<Void, Never>?
 
     init(_ cache: MediaCache, clock: CacheClock) { (self.cache, self.clock) = (cache, clock) }
 
-    /// The titles; throws a failure if there are too many, and what the index throws.
-    func contents() async throws -> Contents {
-        if let last, clock.elapsed() - last.time < Self.fresh { return last.contents }
-        return try await read().value
+    /// The titles that `search` finds, in `order`.
+    ///
+    /// Throws a failure if there are too many titles, and what the index throws.
+    func titles(_ search: TitleSearch?, in order: TitleOrder) async throws -> [Title] {
+        if last.map({ clock.elapsed() - $0.time >= Self.fresh }) ?? true { _ = try await read().value }
+        let all = sorted[order] ?? order.sorted(last?.contents.titles ?? [])
+        sorted[order] = all
+        return search.map { search in all.filter { search.matches($0) } } ?? all
+    }
+
+    /// What there is to choose from, and how many titles `search` finds, if they are known.
+    ///
+    /// Otherwise they will be, soon.
+    func overview(_ search: TitleSearch?) -> (facets: TitlesReport.Facets, count: Int)? {
+        guard let known = known() else { return nil }
+        return (known.facets, search.map { search in known.titles.count { search.matches($0) } } ?? known.titles.count)
     }
 
     /// The titles if they are known; otherwise they will be, soon.
-    func known() -> Contents? {
+    private func known() -> Contents? {
         let age = last.map { clock.elapsed() - $0.time }
         if age.map({ $0 >= Self.fresh }) ?? true { _ = read() }
         return age.map { $0 < Self.usable } == true ? last?.contents : nil
@@ -62,7 +76,7 @@ actor TitleCatalog {
     }
 
     private func keep(_ contents: Contents) {
-        (last, reading) = ((contents, clock.elapsed()), nil)
+        (last, reading, sorted) = ((contents, clock.elapsed()), nil, [:])
         forgetting?.cancel()
         forgetting = Task { [clock, weak self] in
             do { try await clock.sleep(Self.usable) } catch { return }
@@ -70,7 +84,7 @@ actor TitleCatalog {
         }
     }
 
-    private func forget() { last = nil }
+    private func forget() { (last, sorted) = (nil, [:]) }
 
     /// Ends what it does in the background.
     func stop() {
@@ -82,8 +96,8 @@ actor TitleCatalog {
 extension TitleCatalog.Contents {
     fileprivate init(_ titles: [Title]) {
         self.titles = titles
-        hosts = Self.commonest(titles.map(\.url.authority))
-        tags = Self.commonest(titles.compactMap(\.tag))
+        facets = TitlesReport.Facets(
+            hosts: Self.commonest(titles.map(\.url.authority)), tags: Self.commonest(titles.compactMap(\.tag)))
     }
 
     private static func commonest(_ texts: [String]) -> [String] {

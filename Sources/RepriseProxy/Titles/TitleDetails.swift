@@ -16,7 +16,7 @@ struct TitleDetails: Encodable, Sendable {
     /// What was noticed about its host: why something is not stored.
     private let remarks: [String]
     private let tracks: [StoredStream.Track]?
-    /// The files of a stream, by URL, at most ``mostFiles`` of them.
+    /// The files of a stream that were used last, at most ``mostFiles`` of them, by URL.
     private let list: [File]?
     /// Number of all its files.
     private let listed: Int?
@@ -36,9 +36,9 @@ struct TitleDetails: Encodable, Sendable {
             (list, listed) = (nil, nil)
             return
         }
-        let files = try await cache.files(ofTitle: item.title.key)
-        listed = files.count
-        list = files.sorted { $0.url.description < $1.url.description }.prefix(Self.mostFiles).map { entry in
+        listed = item.title.fileCount
+        let files = try await cache.files(ofTitle: item.title.key, atMost: Self.mostFiles)
+        list = files.sorted { $0.url.description < $1.url.description }.map { entry in
             File(
                 url: entry.url.redacted, storedBytes: entry.storedBytes,
                 completeLength: entry.information.completeLength, mediaType: entry.information.mediaType)

@@ -9,8 +9,8 @@ struct TitlesPlaylist {
 
     /// The titles that `query` asks for, all on one page, with links below `address`, which has no slash at its end.
     init(_ query: TitlesReport.Query, of service: ProxyService, at address: String) async throws {
-        let titles = query.order.sorted(try await service.catalog.contents().titles)
-        text = titles.filter { query.search?.matches($0) ?? true }.reduce(into: "#EXTM3U\n") { text, title in
+        let titles = try await service.catalog.titles(query.search, in: query.order)
+        text = titles.reduce(into: "#EXTM3U\n") { text, title in
             let name = title.shownName.split(whereSeparator: \.isNewline).joined(separator: " ")
             text += "#EXTINF:-1,\(name)\n\(address)\(Self.path(to: title, in: service.cache))\n"
         }

@@ -118,28 +118,26 @@ struct TitlesReport: Encodable, Sendable {
     ///
     /// It may have fewer titles than are wanted, or none, and go on all the same.
     init(_ query: Query, of service: ProxyService) async throws {
-        let known: TitleCatalog.Contents?
         let items: [TitlePage.Item]
         switch (query.order, query.place) {
         case (.lastUsed, let place):
             let start: TitlePage.Place? = if case .index(let place) = place { place } else { nil }
             let page = try await service.cache.titlePage(after: start, limit: query.limit, matching: query.search)
             (items, next) = (page.items, page.next?.text)
-            known = place == nil ? await service.catalog.known() : nil
         case (_, let place):
             let start = if case .position(let count) = place { count } else { 0 }
-            let contents = try await service.catalog.contents()
-            let titles = query.order.sorted(contents.titles.filter { query.search?.matches($0) ?? true })
+            let titles = try await service.catalog.titles(query.search, in: query.order)
             items = try await service.cache.titleItems(titles.dropFirst(start).prefix(query.limit).map(\.key))
             next = titles.count > start + query.limit ? "\(start + query.limit)" : nil
-            known = place == nil ? contents : nil
         }
-        let streams = try await service.streamShares.streams(items) { try await service.cache.storedStreams($0) }
+        let streams = try await service.streamShares.streams(items, at: service.configuration.clock.elapsed()) {
+            try await service.cache.storedStreams($0)
+        }
         let now = service.wallClock()
         titles = items.map { Item($0, stream: streams[$0.title.key], at: now) }
             .filter { !query.isOffline || $0.isComplete }
-        facets = known.map { Facets(hosts: $0.hosts, tags: $0.tags) }
-        count = known.map { known in known.titles.count { query.search?.matches($0) ?? true } }
+        let overview = query.place == nil ? await service.catalog.overview(query.search) : nil
+        (facets, count) = (overview?.facets, overview?.count)
     }
 }
 

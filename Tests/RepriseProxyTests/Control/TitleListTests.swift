@@ -162,16 +162,16 @@ import Testing
         let clock = ShiftableClock()
         try await Self.run(clock: clock) { proxy async throws in
             let catalog = TitleCatalog(proxy.bench.cache, clock: clock.cacheClock)
-            #expect(await catalog.known() == nil)
-            let contents = try await catalog.contents()
-            #expect(contents.titles.count == 4)
+            #expect(await catalog.overview(nil) == nil)
+            #expect(try await catalog.titles(nil, in: .name).count == 4)
             proxy.bench.publish("/new.mp4", length: 10)
             _ = try await proxy.bench.bytes("/new.mp4")
             await proxy.bench.cache.becomeIdle()
-            #expect(try await catalog.contents().titles.count == 4)
+            #expect(try await catalog.titles(nil, in: .name).count == 4)
             clock.shift(by: .seconds(5))
-            #expect(await catalog.known()?.titles.count == 4)
-            #expect(try await catalog.contents().titles.count == 5)
+            #expect(await catalog.overview(TitleSearch("new mp4"))?.count == 0)
+            #expect(try await catalog.titles(TitleSearch("new mp4"), in: .name).count == 1)
+            #expect(await catalog.overview(nil)?.count == 5)
             await catalog.stop()
         }
     }

@@ -90,13 +90,14 @@ struct Index: Sendable {
         try read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM entry") ?? 0 }
     }
 
-    /// The entries that belong to the title of `key`, most recently used first.
-    func entries(ofTitle key: CacheKey) throws(RepriseError) -> [CacheEntry] {
+    /// The entries that belong to the title of `key`, most recently used first, at most `limit` of them.
+    func entries(ofTitle key: CacheKey, atMost limit: Int = .max) throws(RepriseError) -> [CacheEntry] {
         try entries(
             """
             WHERE entry.keyHash IN (SELECT member.keyHash FROM member JOIN title ON title.id = member.title
-                WHERE title.keyHash = ?1)
-            """, [name(of: key)])
+                JOIN entry ON entry.keyHash = member.keyHash
+                WHERE title.keyHash = ?1 ORDER BY lastUsed DESC LIMIT ?2)
+            """, [name(of: key), limit])
     }
 
     private func entries(
