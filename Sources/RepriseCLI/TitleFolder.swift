@@ -7,6 +7,8 @@ struct TitleFolder {
     private let path: String
     private let address: PlayerAddress
 
+    /// The file with the names of the files that were written, one in each line.
+    private static let list = ".reprise"
     /// The longest address in a file.
     private static let largest = 64 << 10
     /// The most bytes of a name, so that a number and the extension fit into the 255 of most file systems.
@@ -16,27 +18,39 @@ struct TitleFolder {
     init(_ path: String, address: PlayerAddress) throws {
         (self.path, self.address) = ((path as NSString).expandingTildeInPath, address)
         do {
-            try FileManager.default.createDirectory(atPath: self.path, withIntermediateDirectories: true)
+            // The addresses may have a token.
+            try FileManager.default.createDirectory(
+                atPath: self.path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch { throw Self.cannotWrite(self.path) }
     }
 
     /// Writes a file for each of `titles`, and removes the files of other titles; returns the number of those.
     ///
-    /// Files that do not hold an address of the server are left as they are.
+    /// Files that an earlier call did not write, or that hold no address of the server any more, are left as they are.
     func write(_ titles: [(name: String, url: ResourceURL)]) throws -> Int {
         var own: [String: String] = [:]
         var taken: Set<String> = []
+        // Without a list, no file was written before.
+        let list = try? String(contentsOfFile: "\(path)/\(Self.list)", encoding: .utf8)
+        let written = Set(list?.split(separator: "\n").map(String.init) ?? [])
         for file in try files() {
-            // Case counts in some file systems only.
-            if let text = ownText(of: file) { own[file] = text } else { taken.insert(file.lowercased()) }
+            if written.contains(file), let text = ownText(of: file) {
+                own[file] = text
+            } else {
+                // Case counts in some file systems only.
+                taken.insert(file.lowercased())
+            }
         }
+        var names: [String] = []
         // In an order that does not depend on use, so that titles with the same name keep their files.
         for title in titles.sorted(by: { $0.url.description < $1.url.description }) {
             let name = Self.name(title.name, besides: taken)
             taken.insert(name.lowercased())
+            names.append(name)
             let text = address(title.url) + "\n"
             if own.removeValue(forKey: name) != text { try write(text, to: name) }
         }
+        try write(names.map { $0 + "\n" }.joined(), to: Self.list)
         for file in own.keys where !taken.contains(file.lowercased()) {
             guard unlink("\(path)/\(file)") == 0 else { throw Self.cannotWrite("\(path)/\(file)") }
         }

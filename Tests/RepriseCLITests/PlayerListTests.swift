@@ -24,7 +24,9 @@ import Testing
     private func files(_ folder: TemporaryDirectory) throws -> [String: String] {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         return try Dictionary(
-            uniqueKeysWithValues: names.map { ($0, try String(contentsOfFile: folder.path(of: $0), encoding: .utf8)) })
+            uniqueKeysWithValues: names.filter { !$0.hasPrefix(".") }.map {
+                ($0, try String(contentsOfFile: folder.path(of: $0), encoding: .utf8))
+            })
     }
 
     @Test("the playlist has the names, and the addresses of the settings or of the running server")
@@ -71,12 +73,17 @@ import Testing
             defer { folder.remove() }
             let other = "http://192.0.2.7:8090/https/a.example/film\n"
             let stale = "http://127.0.0.1:8090/old-token/https/a.example/gone\n"
-            for (name, text) in [("a.strm", other), ("gone.strm", stale), ("notes.txt", stale)] {
+            let before = [
+                ("a.strm", other), ("gone.strm", stale), ("notes.txt", stale), ("mine.strm", stale),
+                (".reprise", "gone.strm\na.strm\n../notes.txt\n"),
+            ]
+            for (name, text) in before {
                 _ = try folder.write(Array(text.utf8), to: name)
             }
             let paths = urls.map { "http://127.0.0.1:8090/" + $0.replacingOccurrences(of: "http://", with: "http/") }
             let expected = [
-                "a.strm": other, "notes.txt": stale, "a 2.strm": paths[0] + "\n", "Pilot- 1-2.strm": paths[1] + "\n",
+                "a.strm": other, "notes.txt": stale, "mine.strm": stale, "a 2.strm": paths[0] + "\n",
+                "Pilot- 1-2.strm": paths[1] + "\n",
             ]
             let first = try await Command.run("list", site.directory, ["--strm", folder.path])
             #expect(first.output == "2 files in \(folder.path), 1 of other titles removed\n", "\(first)")

@@ -53,6 +53,9 @@ package struct DownloadCommands: Sendable {
         }
     }
 
+    /// The download of `key` stays one, although the commands that wait for it now would have released it.
+    package func keep(_ key: CacheKey) { waiting.withLock { $0.followers[key]?.keep() } }
+
     /// A command that has joined no longer waits; `isCanceled` says whether it was ended early.
     ///
     /// Returns the retention that the caller must give the title back; `nil` if it stays a download. Throws as

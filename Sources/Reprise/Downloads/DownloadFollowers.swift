@@ -16,6 +16,9 @@ struct DownloadFollowers: Sendable {
         count += 1
     }
 
+    /// The user wants to keep the title whatever the commands say that wait now.
+    mutating func keep() { released = nil }
+
     /// One no longer waits; returns whether the download must be paused, and the retention to which it must go back.
     mutating func leave(isCanceled: Bool) -> (pauses: Bool, released: Retention?) {
         count -= 1

@@ -38,8 +38,8 @@ struct ControlAnswer: Sendable {
             throw ControlFailure(413, "A body has at most \(request.largestBody) bytes.")
         }
         if let document = request.document {
-            // The list of titles takes a moment: the page will ask for it.
-            _ = await service.catalog.overview(nil)
+            // The list of titles takes a moment, and the page will ask for it. The login form must not.
+            if document.status == 200 { _ = await service.catalog.overview(nil) }
             return try await write(document.answer(to: head, at: service.wallClock()))
         }
         let target = try ControlTarget(request.target[...])

@@ -213,10 +213,13 @@ const showDisk = ({ store }) => {
   put("disk-words", facts(words, store.freeBytes != null && bytes(store.freeBytes) + " free on the disk"));
 };
 const showHistory = async () => {
-  const { days } = await getJSON("history.json"), chart = at.history, today = Date.now() / 1000;
+  const { days } = await getJSON("history.json"), chart = at.history, today = new Date();
   const saved = new Map(days.map(({ day, savedBytes }) => [day, savedBytes]));
-  const times = Array.from({ length: 31 }, (_, index) => today - (30 - index) * 86400);
-  const values = times.map(time => saved.get(new Date(time * 1000).toLocaleDateString("en-CA")) ?? 0);
+  // At noon, because days may have 23 hours or 25.
+  const dates = Array.from({ length: 31 }, (_, index) =>
+    new Date(today.getFullYear(), today.getMonth(), today.getDate() - 30 + index, 12));
+  const times = dates.map(date => date / 1000);
+  const values = dates.map(date => Math.max(0, saved.get(date.toLocaleDateString("en-CA")) ?? 0));
   const most = Math.max(...values), sum = bytes(values.reduce((all, value) => all + value));
   part(chart, "days").replaceChildren(...values.map((value, index) => {
     const height = value && Math.max(2, value / most * 100);
@@ -596,8 +599,8 @@ const describeDetails = item => {
   const number = count(item.listed ?? 0, "file") + (item.listed > list.length ? ", the first " + list.length : "");
   at["details-more"].replaceChildren(make("h3", "", "Address"), copyBox(plain(url), "the title’s address"),
     make("h3", "", "Link for other players"), copyBox(linkOf(item), "the link"),
-    ...isStream ? [make("h3", "", "Save to this computer"),
-      copyBox("reprise export '" + plain(url).replaceAll("'", "'\\''") + "'", "the command")] : [],
+    ...isStream && !url.includes("?") ? [make("h3", "", "Save to this computer"),
+      copyBox("reprise export --output film.mkv '" + plain(url).replaceAll("'", "'\\''") + "'", "the command")] : [],
     ...listed("Quality", tracks, track => [trackWords(track), track.storedShare == null ? "not listed yet"
       : percentOf(track.storedShare) + ", " + track.storedSegments + " of " + count(track.segments, "segment")]),
     ...listed(number, list.length > 1 ? list : [], file =>

@@ -11,9 +11,21 @@ struct TitlesPlaylist {
     init(_ query: TitlesReport.Query, of service: ProxyService, at address: String) async throws {
         let titles = try await service.catalog.titles(query.search, in: query.order)
         text = titles.reduce(into: "#EXTM3U\n") { text, title in
-            let name = title.shownName.split(whereSeparator: \.isNewline).joined(separator: " ")
+            let name = Self.plain(title.shownName)
             text += "#EXTINF:-1,\(name)\n\(address)\(Self.path(to: title, in: service.cache))\n"
         }
+    }
+
+    /// The text with spaces for line breaks and other control characters, which a player might obey.
+    private static func plain(_ text: String) -> String {
+        var plain = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars where !scalar.isDirectionalFormatting {
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator: plain.append(" ")
+            default: plain.append(scalar)
+            }
+        }
+        return String(plain)
     }
 
     /// A query may have secrets, which no playlist tells.

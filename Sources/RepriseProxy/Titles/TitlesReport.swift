@@ -88,7 +88,7 @@ struct TitlesReport: Encodable, Sendable {
             if order == .lastUsed {
                 place = TitlePage.Place(next).map { .index($0) }
             } else {
-                place = Int(next).flatMap { $0 > 0 ? .position($0) : nil }
+                place = Int(next).flatMap { (1...TitleCatalog.mostTitles).contains($0) ? .position($0) : nil }
             }
             if place == nil { throw ControlFailure(400, "\"after\" is what an answer has as \"next\".") }
         }

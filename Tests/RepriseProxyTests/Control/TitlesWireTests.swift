@@ -182,7 +182,8 @@ import Testing
         arguments: [
             ("titles.json?limit=0", 400), ("titles.json?limit=201", 400), ("titles.json?limit=x", 400),
             ("titles.json?sort=x", 400), ("titles.json?kept=no", 400), ("titles.json?sort=name&after=x", 400),
-            ("titles.json?sort=name&after=-1", 400), ("titles.m3u?limit=1", 400), ("title.json", 404),
+            ("titles.json?sort=name&after=-1", 400),
+            ("titles.json?sort=name&after=\(Int.max)", 400), ("titles.m3u?limit=1", 400), ("title.json", 404),
             ("title.json?id=x", 404), ("history.json?x=1", 400), ("titles.json?limit=1&limit=2", 400),
             ("titles.json?after=x", 400), ("titles.json?other=1", 400),
             ("titles.json?search=" + String(repeating: "x", count: 257), 400), ("play", 404), ("play?id=x", 404),

@@ -30,6 +30,13 @@ import Testing
         #expect(ends.dropLast().allSatisfy { $0 == nil } && ends.last == released)
     }
 
+    @Test("what is pinned in the meantime stays") func keeps() {
+        var followers = DownloadFollowers()
+        followers.join(isUnderWay: false, pausing: false, releasing: .cached)
+        followers.keep()
+        #expect(followers.leave(isCanceled: false).released == nil)
+    }
+
     @Test("nothing is paused that went on before, that one wants to go on, or whose last follower saw its end")
     func goesOn() {
         func pauses(_ joins: [(isUnderWay: Bool, pausing: Bool)], lastIsCanceled: Bool = true) -> Bool {

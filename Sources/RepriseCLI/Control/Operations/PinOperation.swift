@@ -47,7 +47,7 @@ struct PinOperation: ControlOperation {
         if let first {
             return try await keep(first, of: resource, in: cache, before: before, telling: progress)
         }
-        if !staysDownload { try await retain(resource, in: cache) }
+        if staysDownload { cache.downloads.commands.keep(resource.key) } else { try await retain(resource, in: cache) }
         return Outcome(
             storedBytes: try await cache.storedBytes(ofTitle: resource), until: until, staysDownload: staysDownload,
             wasDownload: before == .download && !staysDownload)
