@@ -53,6 +53,9 @@ package struct DownloadCommands: Sendable {
         }
     }
 
+    /// Whether the download of `key` stays one when a command that waits for it fails, because another one wants it.
+    package func goesOn(_ key: CacheKey) -> Bool { waiting.withLock { $0.followers[key]?.goesOn == true } }
+
     /// The download of `key` stays one, although the commands that wait for it now would have released it.
     package func keep(_ key: CacheKey) { waiting.withLock { $0.followers[key]?.keep() } }
 

@@ -3,6 +3,9 @@ struct DownloadFollowers: Sendable {
     private var count = 0
     private var pauses = false
     private var released: Retention?
+    /// Whether a later command than the first wants the download to stay also when it leaves, so that it stays when the
+    /// first one fails.
+    private(set) var goesOn = false
 
     /// Another one waits; with `pausing`, the download is paused when that one is ended early.
     ///
@@ -12,6 +15,7 @@ struct DownloadFollowers: Sendable {
     /// leaves, unless it was a download then, or a command without `releasing` waits for it, too.
     mutating func join(isUnderWay: Bool, pausing: Bool, releasing before: Retention? = nil) {
         released = count == 0 ? (before == .download ? nil : before) : (before == nil ? nil : released)
+        if count > 0, !pausing, before == nil { goesOn = true }
         pauses = pausing && (count == 0 ? !isUnderWay : pauses)
         count += 1
     }

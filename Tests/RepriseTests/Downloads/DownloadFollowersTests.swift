@@ -30,6 +30,17 @@ import Testing
         #expect(ends.dropLast().allSatisfy { $0 == nil } && ends.last == released)
     }
 
+    @Test("what a later command wants to keep also when it leaves stays when the first one fails") func goingOn() {
+        func goesOn(_ joins: [(pausing: Bool, releasing: Retention?)]) -> Bool {
+            var followers = DownloadFollowers()
+            for join in joins { followers.join(isUnderWay: false, pausing: join.pausing, releasing: join.releasing) }
+            return followers.goesOn
+        }
+        #expect(!goesOn([(false, nil)]) && !goesOn([(true, nil), (true, nil)]))
+        #expect(!goesOn([(false, .cached), (false, .cached)]))
+        #expect(goesOn([(true, nil), (false, nil)]) && goesOn([(false, .cached), (false, nil)]))
+    }
+
     @Test("what is pinned in the meantime stays") func keeps() {
         var followers = DownloadFollowers()
         followers.join(isUnderWay: false, pausing: false, releasing: .cached)

@@ -87,7 +87,7 @@ struct DownloadOperation: ControlOperation {
                     try await cache.removeFiles(ofTitle: resource.key, besides: Set(formerFiles))
                 }
                 try await cache.downloads.commands.putBack(former)
-            } else {
+            } else if !cache.downloads.commands.goesOn(resource.key) {
                 try await cache.retain(resource, as: before)
             }
             guard let reason else { throw error }
