@@ -371,7 +371,7 @@ const showTitles = () => {
   show("tools", !isFirst);
   show("sort", !isFirst);
   show("no-titles", !titles.length && !isFirst);
-  put("no-titles", isSearching ? "Searching…" : trouble || "No title has these words.");
+  put("no-titles", isSearching ? isNarrowed ? "Searching…" : "Loading…" : trouble || "No title has these words.");
   show("show-all", isEmpty && isNarrowed);
   more.hidden = !after || isSearching;
   put(more, wanted.search ? "Search further" : "Show more");
