@@ -320,7 +320,7 @@ const showBadges = (list, { kept, tag, isStream, isComplete }) => {
   return list;
 };
 const usedWords = ({ plays, lastUsed }) =>
-  facts("Played " + count(plays, "time"), lastUsed && duration(Date.now() / 1000 - lastUsed) + " ago");
+  facts("Used " + count(plays, "time"), lastUsed && duration(Date.now() / 1000 - lastUsed) + " ago");
 const isAudio = item => item.mediaType?.startsWith("audio/");
 const rowOf = item => {
   const poster = make("div", isAudio(item) ? "poster audio" : "poster", make("span"), icon("play"));
