@@ -19,7 +19,7 @@ final class ConnectionWatch {
     let counts: AnswerCounts
     /// What these connections play.
     private var played = PlayedTitles()
-    /// The time of the last check, or of the first connection after none.
+    /// The time of the last check or new connection.
     private var now = Duration.zero
     /// Most bytes of requests that these connections hold.
     private let mostHeld: Int
@@ -44,9 +44,8 @@ final class ConnectionWatch {
 
     func add(_ handler: ConnectionHandler) {
         handlers[ObjectIdentifier(handler)] = handler
-        guard handlers.count == 1 else { return }
         now = clock.awake.elapsed()
-        arm()
+        if handlers.count == 1 { arm() }
     }
 
     func remove(_ handler: ConnectionHandler) {

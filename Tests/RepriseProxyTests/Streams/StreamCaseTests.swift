@@ -1,6 +1,7 @@
 import HTTPTypes
 import Primitives
 import Playlists
+import NIOCore
 import Reprise
 import RepriseHTTPClient
 import RepriseTesting
@@ -28,7 +29,13 @@ import Testing
         try await origin.serve(configure: {
             $0.token = token
             // The test speaks in plain; only what is said of the address matters here.
-            if isEncrypted { $0.encrypt = { _ in } }
+            if isEncrypted {
+                // The client speaks plain HTTP, which is refused otherwise.
+                $0.encrypt = { channel in
+                    let pipeline = channel.pipeline.syncOperations
+                    pipeline.removeHandler(try pipeline.handler(type: PlainHTTPRefusal.self), promise: nil)
+                }
+            }
         }) { server async throws in
             #expect(server.address.hasPrefix(isEncrypted ? "https://" : "http://"))
             let target = (token.map { "/\($0)" } ?? "") + "/" + url.replacing("://", with: "/")
