@@ -30,7 +30,7 @@ struct Stage: Sendable {
 
     /// Why a response to `ask` ended early; `version` is that of its bytes.
     ///
-    /// Of several parts the version is not known: those that are stored may be of any version there was.
+    /// The version of several parts is not known: stored ones may be of any earlier version.
     func reason(_ ask: Ask, version: Int?, hasParts: Bool = false) -> Tally.Reason {
         let now = Uptime.seconds
         let since = max(ask.sent - Self.aftermath, now - Self.aftermath)

@@ -3,7 +3,7 @@ import Reprise
 import RepriseHTTPClient
 import RepriseProxy
 
-/// The first lines of `serve`: where it listens, and how players reach it.
+/// The first lines of `serve`: its address, its cache, and an example for players.
 struct Announcement {
     let server: ProxyServer
     let cache: MediaCache

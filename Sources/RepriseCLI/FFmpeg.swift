@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Reprise
 
 /// ffmpeg, which copies a stored stream into one file.
 struct FFmpeg: Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import Reprise
 
 /// Writes a line to standard error for each message: the time, the level, the message and then its fields as
 /// `key=value`, sorted by key.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import HTTPSemantics
 import Reprise
+import RepriseProxy
 import RepriseStreams
 
 /// `reprise list`.
@@ -37,7 +38,8 @@ struct List: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Write a .strm file for each title into this folder, for Kodi.",
-            discussion: "Files that an earlier run wrote for other titles are removed.", valueName: "folder"))
+            discussion: "Files that an earlier run wrote are removed if their titles are not listed.",
+            valueName: "folder"))
     var strm: String?
     @Option(help: Setting.token.help("Token of the server, for --m3u and --strm."))
     var token: String?
@@ -97,7 +99,7 @@ struct List: AsyncParsableCommand {
         var name: String { report.name ?? URLText.name(of: report.url) }
     }
 
-    /// `lines`, the most recently used first, in the order that was chosen.
+    /// `lines`, which are in the order of their last use, in the chosen order.
     private func sorted(_ lines: [Line]) -> [Line] {
         switch sort {
         case .recent: lines
@@ -107,13 +109,12 @@ struct List: AsyncParsableCommand {
         }
     }
 
-    /// Prints or writes where players reach the titles of `lines`.
+    /// Prints the titles of `lines` as a playlist, or writes a file for each.
     private func writeAddresses(of lines: [Line]) async throws {
         let address = try await PlayerAddress(token: token, of: cache)
         guard let strm else {
-            // Names have no line feeds.
-            let entries = lines.flatMap { ["#EXTINF:-1,\($0.name.printable)", address($0.url)] }
-            return try Terminal.print((["#EXTM3U"] + entries).joined(separator: "\n"))
+            let playlist = TitlesPlaylist.text(lines.map { ($0.name, address($0.url)) })
+            return try Terminal.print(String(playlist.dropLast()))
         }
         let removed = try TitleFolder(strm, address: address).write(lines.map { ($0.name, $0.url) })
         let written = "\(lines.count) \(lines.count == 1 ? "file" : "files") in \(strm.printable)"

@@ -17,7 +17,7 @@ struct PlayerAddress {
     init(token: String?, of options: CacheOptions) async throws {
         let settings = try options.settings()
         var token = try settings.value(.token, given: token)
-        // A server that does not answer listens where the settings say, if anywhere.
+        // Without an answer, the server is assumed at the address of the settings.
         let report = await (try? ControlClient.find(options))?.report
         let isRefused: Bool
         if let report {
@@ -51,9 +51,4 @@ struct PlayerAddress {
 
     /// Whether `text` is the address of a URL on the server.
     func isOwn(_ text: String) -> Bool { text.hasPrefix(server + "/") || own.url(behind: text) != nil }
-}
-
-extension ResourceURL {
-    /// The address of this URL on `server`, which ends with its port or its token.
-    func through(_ server: String) -> String { "\(server)/\(scheme.rawValue)/\(authority)\(target)" }
 }

@@ -51,14 +51,6 @@ extension StreamTrack {
     }
 }
 
-extension String {
-    /// The text without control characters, which a terminal would obey, and without those that turn a line around.
-    var printable: String {
-        let shown = unicodeScalars.filter { $0.properties.generalCategory != .control && !$0.isDirectionalFormatting }
-        return String(String.UnicodeScalarView(shown))
-    }
-}
-
 /// A stream in JSON; sizes in bytes, times in seconds, shares from 0 to 1.
 struct StreamReport: Encodable {
     /// A track in JSON.

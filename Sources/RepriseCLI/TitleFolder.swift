@@ -74,7 +74,7 @@ struct TitleFolder {
     }
 
     private func write(_ text: String, to file: String) throws {
-        // The name is free, or that of a file that this replaces.
+        // The name is free, or its file is replaced.
         do { try Data(text.utf8).write(to: URL(fileURLWithPath: "\(path)/\(file)"), options: .atomic) } catch {
             throw Self.cannotWrite("\(path)/\(file)")
         }
@@ -82,7 +82,7 @@ struct TitleFolder {
 
     private static let suffix = ".strm"
 
-    /// The name of the file for a title called `title` where the names in lower case that are `taken` are not free.
+    /// The name of the file for a title called `title`; `taken` has the names that are not free, in lower case.
     static func name(_ title: String, besides taken: Set<String>) -> String {
         let base = base(title)
         var (name, number) = (base + suffix, 2)

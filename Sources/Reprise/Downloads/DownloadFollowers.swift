@@ -1,10 +1,9 @@
-/// The commands that wait for one download, and what becomes of it when the last of them leaves.
+/// The commands that wait for one download; they decide whether it is paused or released when the last one leaves.
 struct DownloadFollowers: Sendable {
     private var count = 0
     private var pauses = false
     private var released: Retention?
-    /// Whether a later command than the first wants the download to stay also when it leaves, so that it stays when the
-    /// first one fails.
+    /// Whether the download stays when the first command fails: a later one, or the user, wants to keep it.
     private(set) var goesOn = false
 
     /// Another one waits; with `pausing`, the download is paused when that one is ended early.
@@ -20,10 +19,10 @@ struct DownloadFollowers: Sendable {
         count += 1
     }
 
-    /// The user wants to keep the title whatever the commands say that wait now.
-    mutating func keep() { released = nil }
+    /// The user wants to keep the title, whatever the waiting commands want.
+    mutating func keep() { (released, goesOn) = (nil, true) }
 
-    /// One no longer waits; returns whether the download must be paused, and the retention to which it must go back.
+    /// One no longer waits; returns whether the download must be paused, and the retention that it must get back.
     mutating func leave(isCanceled: Bool) -> (pauses: Bool, released: Retention?) {
         count -= 1
         return (isEmpty && isCanceled && pauses && released == nil, isEmpty ? released : nil)

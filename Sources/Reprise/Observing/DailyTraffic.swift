@@ -1,14 +1,26 @@
 import Foundation
 
-/// What readers got, and what origins sent, on one day.
-package struct DailyTraffic: Sendable, Equatable {
+/// Bytes that readers got, and bytes that origins sent, on one day.
+package struct DailyTraffic: Encodable, Sendable, Equatable {
     /// The day in this machine's time zone, such as `2026-11-29`.
     package let day: String
     package var servedBytes: Int64 = 0
     package var fetchedBytes: Int64 = 0
+    /// Bytes that did not have to be fetched, as in ``CacheStatistics/bytesSaved``.
+    package var savedBytes: Int64 { servedBytes - fetchedBytes }
 
     /// Number of days that are remembered.
     package static let remembered = 31
+
+    private enum Member: String, CodingKey { case day, servedBytes, fetchedBytes, savedBytes }
+
+    package func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Member.self)
+        try members.encode(day, forKey: .day)
+        try members.encode(servedBytes, forKey: .servedBytes)
+        try members.encode(fetchedBytes, forKey: .fetchedBytes)
+        try members.encode(savedBytes, forKey: .savedBytes)
+    }
 
     /// The day of `time`, in seconds since 1970.
     static func day(of time: Double, in zone: TimeZone = .current) -> String {

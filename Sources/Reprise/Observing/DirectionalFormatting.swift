@@ -5,3 +5,11 @@ extension Unicode.Scalar {
         ("\u{202A}"..."\u{202E}").contains(self) || ("\u{2066}"..."\u{2069}").contains(self)
     }
 }
+
+extension String {
+    /// The text without control characters, which a terminal or a player would obey, and without directional formatting.
+    package var printable: String {
+        let shown = unicodeScalars.filter { $0.properties.generalCategory != .control && !$0.isDirectionalFormatting }
+        return String(String.UnicodeScalarView(shown))
+    }
+}

@@ -83,6 +83,9 @@ public struct ResourceURL: Hashable, Sendable, CustomStringConvertible {
     /// The whole URL.
     public var description: String { "\(scheme.rawValue)://\(authority)\(target)" }
 
+    /// The address of this URL on a server of Reprise, whose own ends with its port or its token.
+    package func through(_ server: String) -> String { "\(server)/\(scheme.rawValue)/\(authority)\(target)" }
+
     /// The URL without its query, fit for logs and errors: signatures and tokens live in queries.
     public var redacted: String {
         guard let question = target.firstIndex(of: "?") else { return description }

@@ -75,7 +75,7 @@ extension MediaCache {
         return page
     }
 
-    /// The titles that begin with `keys`, in that order; those of which nothing is known any more are left out.
+    /// The titles that begin with `keys`, in that order; unknown ones are left out.
     ///
     /// Waits for the disk. Throws ``RepriseError`` with code `storageUnavailable`.
     package func titleItems(_ keys: [CacheKey]) async throws -> [TitlePage.Item] {

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Which titles are wanted: all conditions must hold.
+/// Conditions for titles, all of which must hold.
 package struct TitleSearch: Sendable {
     /// Words that must all occur in the name, the tag or the URL, in lower case.
     ///
     /// The query of a URL, which may have secrets, is not searched.
     private let words: [String]
     private let host, tag: String?
-    /// Whether only titles are wanted that are kept: pinned, downloaded, or their beginning.
-    let isKept: Bool
+    /// Whether only kept titles are wanted: pins, downloads, kept beginnings.
+    private let isKept: Bool
     /// Called before each comparison; tests count there, and hold a search.
     var isComparing: @Sendable () -> Void = {}
 

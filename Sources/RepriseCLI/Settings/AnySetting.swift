@@ -1,4 +1,5 @@
 import ArgumentParser
+import Reprise
 import RepriseHTTPClient
 
 /// A ``Setting`` of any type, for tables.

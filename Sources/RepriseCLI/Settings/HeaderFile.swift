@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Primitives
+import Reprise
 
 /// A file of request fields that log in at a host, which only its owner may read.
 enum HeaderFile {

@@ -1,5 +1,6 @@
 import Foundation
 import Primitives
+import Reprise
 import RepriseProxy
 
 /// A file of tokens, each with the name of those who use it.

@@ -42,7 +42,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     private(set) var heldBytes = 0
     private var ledger: AnswerLedger
     private var router: Router
-    /// The file that was asked for last, and a hash of who asked.
+    /// The file of the last request, and a hash that stands for the client.
     private var played: (known: KnownResource, player: Int)?
 
     private enum Work {

@@ -12,7 +12,7 @@ struct ControlAnswer: Sendable {
     private var head: ClientHead { request.head }
     private var isHead: Bool { head.method == .head }
 
-    /// Bytes of an answer that is claimed from the budget for texts in memory.
+    /// Bytes from which on an answer is claimed from the budget for texts in memory.
     private static let large = 64 << 10
 
     /// How often listeners get the status.
@@ -38,8 +38,8 @@ struct ControlAnswer: Sendable {
             throw ControlFailure(413, "A body has at most \(request.largestBody) bytes.")
         }
         if let document = request.document {
-            // The list of titles takes a moment, and the page will ask for it. The login form must not.
-            if document.status == 200 { _ = await service.catalog.overview(nil) }
+            // The list of titles takes a moment, and the page will ask for it.
+            if document.listsTitles { _ = await service.catalog.overview(nil) }
             return try await write(document.answer(to: head, at: service.wallClock()))
         }
         let target = try ControlTarget(request.target[...])
@@ -66,11 +66,11 @@ struct ControlAnswer: Sendable {
         case "titles.m3u":
             try expect(["GET", "HEAD"], of: target, parameters: TitlesReport.Query.filters)
             let query = try TitlesReport.Query(target, usualOrder: .name)
-            let playlist = try await TitlesPlaylist(query, of: service, at: service.address(for: head))
-            return try await send(Array(playlist.text.utf8), after: beginning(200, type: TitlesPlaylist.mediaType))
+            let playlist = try await TitlesPlaylist.text(query, of: service, at: service.address(for: head))
+            return try await send(Array(playlist.utf8), after: beginning(200, type: TitlesPlaylist.mediaType))
         case "history.json":
             try expect(["GET", "HEAD"], of: target)
-            return try await send(200, JSONText.line(HistoryReport(await service.cache.dailyTraffic())))
+            return try await send(200, JSONText.line(["days": await service.cache.dailyTraffic()]))
         case "play":
             try expect(["GET", "HEAD"], of: target, parameters: ["id"])
             return try await sendToTitle(target.value("id") ?? "")
@@ -130,9 +130,7 @@ struct ControlAnswer: Sendable {
     /// Leads a player to the title with that identifier, whose URL may have a query that the page does not know.
     private func sendToTitle(_ id: String) async throws -> Bool {
         guard let title = try await service.cache.reference(id: id) else { throw ControlFailure.unknownTitle }
-        let url = title.url
-        let path = "\(request.head.pathPrefix)/\(url.scheme.rawValue)/\(url.authority)\(url.target)"
-        return try await send(307, [], fields: [("Location", path)])
+        return try await send(307, [], fields: [("Location", title.url.through(head.pathPrefix))])
     }
 
     /// Throws unless the method is one of `methods`, and each parameter one of `parameters`.

@@ -5,7 +5,7 @@ struct ControlRequest: Sendable {
     let target: String
     /// Whether it came through the control socket, from this user.
     let isLocal: Bool
-    /// The document that it is for, instead of what stands behind the prefix.
+    /// The requested document; `nil` for paths behind the prefix.
     var document: PageDocument?
 
     /// Whether it asks for the metrics, as monitors do all the time.

@@ -5,14 +5,16 @@ import NIOCore
 
 /// A document for browsers, made of the files beside this one.
 ///
-/// It never changes while the server runs: what it shows comes from `status.json`, `titles.json` and the others.
+/// It never changes while the server runs. Its script asks for `status.json`, `titles.json` and the others.
 struct PageDocument: Sendable {
-    let status: Int
+    private let status: Int
+    /// Whether it asks for titles; the form for the token must not have them read.
+    var listsTitles: Bool { status == 200 }
     /// The document with its style and its script.
     let html: String
     /// What a browser may do with the document: run its own script, show its own style, ask this server (CSP Level 3).
     ///
-    /// A hostile name of a title, even one that became markup, could neither run nor send anything.
+    /// Even if the hostile name of a title became markup, it could neither run nor send anything.
     let policy: String
 
     /// The page of a server.
@@ -43,7 +45,7 @@ struct PageDocument: Sendable {
             .joined(separator: "\n") + "\n"
     }
 
-    /// The hash of what stands between two tags (CSP §2.3.1).
+    /// The hash of the text between two tags (CSP §2.3.1).
     private static func hash(_ content: String) -> String {
         "sha256-" + Data(SHA256.hash(data: Data(content.utf8))).base64EncodedString()
     }

@@ -1,9 +1,9 @@
 import NIOCore
 import Reprise
 
-/// What clients have asked for lately through the connections of one event loop.
+/// Titles that clients read through the connections of one event loop.
 ///
-/// A player that has read ahead asks for nothing for a while, so that a title counts as playing for half a minute after
+/// A player that has read ahead is silent for a while. A title therefore counts as playing until half a minute after
 /// its last request or byte.
 struct PlayedTitles {
     /// How long a title counts as playing.

@@ -2,12 +2,12 @@ import Foundation
 import Primitives
 import Reprise
 
-/// All titles as they were a moment ago, for orders that the index does not have.
+/// A recent list of all titles, for orders that the index does not have.
 ///
 /// A list of ten thousand titles takes some tenths of a second to read and some megabytes, so it is read by one request
 /// at a time, used for the next ones, and forgotten when none comes any more.
 actor TitleCatalog {
-    /// All titles, the most recently used first, and what they have in common.
+    /// All titles, the most recently used first, with their hosts and tags.
     struct Contents: Sendable {
         let titles: [Title]
         /// The hosts and tags of most titles, at most ``mostFacets`` of each, in alphabetical order.
@@ -17,55 +17,51 @@ actor TitleCatalog {
     /// Most titles that are sorted.
     static let mostTitles = 50_000
     private static let mostFacets = 50
-    /// How long the list is used for a request that waits for it, and for one that does not.
+    /// How old the list may be for a request that can wait, and for one that cannot.
     private static let (fresh, usable) = (Duration.seconds(5), Duration.seconds(60))
 
     private let cache: MediaCache
     private let clock: CacheClock
-    private var last: (contents: Contents, time: Duration)?
+    /// The list that was read last; without contents if there were too many titles.
+    private var last: (contents: Contents?, time: Duration)?
     /// The titles of ``last`` in other orders.
     private var sorted: [TitleOrder: [Title]] = [:]
-    private var reading: Task<Contents, any Error>?
+    private var reading: Task<Void, any Error>?
     private var forgetting: Task<Void, Never>?
 
     init(_ cache: MediaCache, clock: CacheClock) { (self.cache, self.clock) = (cache, clock) }
 
     /// The titles that `search` finds, in `order`.
     ///
-    /// Throws a failure if there are too many titles, and what the index throws.
+    /// Throws a failure if there are too many titles, and errors of the index.
     func titles(_ search: TitleSearch?, in order: TitleOrder) async throws -> [Title] {
-        if last.map({ clock.elapsed() - $0.time >= Self.fresh }) ?? true { _ = try await read().value }
-        let all = sorted[order] ?? order.sorted(last?.contents.titles ?? [])
+        if !isFresh { try await read().value }
+        guard let contents = last?.contents else {
+            throw ControlFailure(
+                400, "There are more than \(Self.mostTitles) titles: they have one order only, by last use.")
+        }
+        let all = sorted[order] ?? order.sorted(contents.titles)
         sorted[order] = all
         return search.map { search in all.filter { search.matches($0) } } ?? all
     }
 
-    /// What there is to choose from, and how many titles `search` finds, if they are known.
+    /// The hosts and tags of all titles, and the number of titles that `search` finds.
     ///
-    /// Otherwise they will be, soon.
+    /// Does not wait: if the list is too old, it is read for a later request, and without a list the result is `nil`.
     func overview(_ search: TitleSearch?) -> (facets: TitlesReport.Facets, count: Int)? {
-        guard let known = known() else { return nil }
+        if !isFresh { _ = read() }
+        guard let last, clock.elapsed() - last.time < Self.usable, let known = last.contents else { return nil }
         return (known.facets, search.map { search in known.titles.count { search.matches($0) } } ?? known.titles.count)
     }
 
-    /// The titles if they are known; otherwise they will be, soon.
-    private func known() -> Contents? {
-        let age = last.map { clock.elapsed() - $0.time }
-        if age.map({ $0 >= Self.fresh }) ?? true { _ = read() }
-        return age.map { $0 < Self.usable } == true ? last?.contents : nil
-    }
+    private var isFresh: Bool { last.map { clock.elapsed() - $0.time < Self.fresh } ?? false }
 
-    private func read() -> Task<Contents, any Error> {
+    private func read() -> Task<Void, any Error> {
         if let reading { return reading }
         let task = Task { [cache] in
             do {
-                guard try await cache.titleCount() <= Self.mostTitles else {
-                    throw ControlFailure(
-                        400, "There are more than \(Self.mostTitles) titles: they have one order only, by last use.")
-                }
-                let contents = Contents(try await cache.titles())
-                keep(contents)
-                return contents
+                let isShort = try await cache.titleCount() <= Self.mostTitles
+                keep(isShort ? Contents(try await cache.titles()) : nil)
             } catch {
                 reading = nil
                 throw error
@@ -75,7 +71,7 @@ actor TitleCatalog {
         return task
     }
 
-    private func keep(_ contents: Contents) {
+    private func keep(_ contents: Contents?) {
         (last, reading, sorted) = ((contents, clock.elapsed()), nil, [:])
         forgetting?.cancel()
         forgetting = Task { [clock, weak self] in
@@ -86,7 +82,7 @@ actor TitleCatalog {
 
     private func forget() { (last, sorted) = (nil, [:]) }
 
-    /// Ends what it does in the background.
+    /// Ends its work in the background.
     func stop() {
         reading?.cancel()
         forgetting?.cancel()

@@ -39,7 +39,7 @@ struct TitlesReport: Encodable, Sendable {
         /// Where a page begins.
         enum Place {
             case index(TitlePage.Place)
-            /// Number of titles before it, in another order than that of the index.
+            /// Number of titles before it, in another order than the index has.
             case position(Int)
         }
 

@@ -220,7 +220,7 @@ import Testing
                 ).key)
             #expect(
                 lines == [
-                    "#EXTM3U", "#EXTINF:-1,a #EXT.mp4", "\(address)/-/play?id=\(id)", "#EXTINF:-1,One two",
+                    "#EXTM3U", "#EXTINF:-1,a#EXT.mp4", "\(address)/-/play?id=\(id)", "#EXTINF:-1,One two",
                     "\(address)/http/127.0.0.1:\(proxy.bench.origin.port)/b%20c.mp4",
                 ])
             #expect(!lines.joined().contains("key=secret"))

@@ -1,7 +1,7 @@
 import HTTPTypes
-import Primitives
-import Playlists
 import NIOCore
+import Playlists
+import Primitives
 import Reprise
 import RepriseHTTPClient
 import RepriseTesting

@@ -45,6 +45,7 @@ import Testing
         var followers = DownloadFollowers()
         followers.join(isUnderWay: false, pausing: false, releasing: .cached)
         followers.keep()
+        #expect(followers.goesOn, "also when the command fails")
         #expect(followers.leave(isCanceled: false).released == nil)
     }
 

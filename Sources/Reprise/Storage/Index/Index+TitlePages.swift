@@ -51,7 +51,7 @@ extension Index {
         }
     }
 
-    /// The titles that begin with `keys`, in that order; those of which nothing is known any more are left out.
+    /// The titles that begin with `keys`, in that order; unknown ones are left out.
     func titleItems(_ keys: [CacheKey]) throws(RepriseError) -> [TitlePage.Item] {
         try read { database in
             try keys.compactMap { key in

@@ -90,14 +90,17 @@ struct Index: Sendable {
         try read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM entry") ?? 0 }
     }
 
-    /// The entries that belong to the title of `key`, most recently used first, at most `limit` of them.
-    func entries(ofTitle key: CacheKey, atMost limit: Int = .max) throws(RepriseError) -> [CacheEntry] {
-        try entries(
-            """
-            WHERE entry.keyHash IN (SELECT member.keyHash FROM member JOIN title ON title.id = member.title
-                JOIN entry ON entry.keyHash = member.keyHash
-                WHERE title.keyHash = ?1 ORDER BY lastUsed DESC LIMIT ?2)
-            """, [name(of: key), limit])
+    /// The entries that belong to the title of `key`, most recently used first; with `limit`, at most so many.
+    func entries(ofTitle key: CacheKey, atMost limit: Int? = nil) throws(RepriseError) -> [CacheEntry] {
+        let members = "SELECT member.keyHash FROM member JOIN title ON title.id = member.title"
+        let ofTitle = "WHERE title.keyHash = ?1"
+        let names =
+            limit.map { limit in
+                """
+                \(members) JOIN entry ON entry.keyHash = member.keyHash \(ofTitle) ORDER BY lastUsed DESC LIMIT \(limit)
+                """
+            } ?? "\(members) \(ofTitle)"
+        return try entries("WHERE entry.keyHash IN (\(names))", [name(of: key)])
     }
 
     private func entries(
