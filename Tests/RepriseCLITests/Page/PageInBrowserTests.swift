@@ -215,6 +215,27 @@ struct PageInBrowserTests {
         }
     }
 
+    @Test("other servers are named with their state") func otherServers() async throws {
+        try await Site.run { site async throws in
+            let directory = try TemporaryDirectory()
+            defer { directory.remove() }
+            try await Serving.run(directory, ["--name", "n2"]) { other async throws in
+                // Nobody listens at the second one.
+                let others = ["--peers", "http://127.0.0.1:\(other.port)", "--peers", "http://127.0.0.1:9"]
+                try await Serving.run(site.directory, others) { serving async throws in
+                    try await Chromium().use { page async throws in
+                        try await page.open("http://127.0.0.1:\(serving.port)/")
+                        try await page.wait(for: "document.querySelector('#peers')?.textContent.includes('n2')")
+                        #expect(
+                            try await page.run("document.querySelector('#peers').textContent").contains("not reached"))
+                        let count = try await page.run("document.querySelector('#servers-count').textContent")
+                        #expect(count == "2 of 3 reached")
+                    }
+                }
+            }
+        }
+    }
+
     @Test("an address is kept, and a title gets a name and a tag") func keepAndName() async throws {
         try await Self.run { scene async throws in
             try await scene.page.open(scene.address)
