@@ -7,7 +7,7 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// The text without control characters, which a terminal or a player would obey, and without directional formatting.
+    /// The text without directional formatting and control characters, which a terminal or a player would obey.
     package var printable: String {
         let shown = unicodeScalars.filter { $0.properties.generalCategory != .control && !$0.isDirectionalFormatting }
         return String(String.UnicodeScalarView(shown))

@@ -220,7 +220,7 @@ struct PageInBrowserTests {
             let directory = try TemporaryDirectory()
             defer { directory.remove() }
             try await Serving.run(directory, ["--name", "n2"]) { other async throws in
-                // Nobody listens at the second one.
+                // Nothing listens at the second one.
                 let others = ["--peers", "http://127.0.0.1:\(other.port)", "--peers", "http://127.0.0.1:9"]
                 try await Serving.run(site.directory, others) { serving async throws in
                     try await Chromium().use { page async throws in
