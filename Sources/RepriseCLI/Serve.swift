@@ -146,6 +146,9 @@ struct Serve: AsyncParsableCommand {
         configuration.controlPlaces = ControlPlace.all(
             for: try self.cache.directory, environment: CacheOptions.environment)
         configuration.controlOperations = ControlOperations.all
+        if configuration.servesPage, let program = PictureProgram() {
+            configuration.makePicture = { await program.picture(of: $1, in: $0) }
+        }
         configuration.parentTally = { origin.tally }
         configuration.originConnections = { (origins.counts.open, origins.counts.idle) }
         configuration.peers = values.peers.map(peers.peer)

@@ -131,6 +131,11 @@ public struct ProxyConfiguration: Sendable {
     /// Other servers whose health and sums are shown; none by default.
     package var peers: [Peer] = []
 
+    /// Makes a small JPEG of a title from its stored bytes; returns `nil` if they have no picture.
+    package typealias PictureMaker = @Sendable (_ cache: MediaCache, _ title: CacheKey) async -> [UInt8]?
+    /// Makes the pictures for the page; `nil`, the default, for none.
+    package var makePicture: PictureMaker?
+
     /// Which bodies are replaced by a text made from them; playlists if this is `nil`, as by default.
     package var bodyFilter: (any BodyFilter)?
     /// What the app's options say about each request, in the proxy of an app's items.

@@ -33,6 +33,8 @@ final class ProxyService: Sendable {
     let control: Control
     let streamShares = StreamShares()
     let catalog: TitleCatalog
+    /// `nil` if there is no program that makes them.
+    let pictures: TitlePictures?
     /// `nil` if answers are not logged.
     let accessLog: AccessLog?
     /// `nil` if no proxy in front of this one is believed.
@@ -98,6 +100,7 @@ final class ProxyService: Sendable {
         upkeep = HeapUpkeep(clock: configuration.clock)
         texts = SharedTexts(maximumBytes: configuration.mostTextBytes)
         catalog = TitleCatalog(cache, clock: configuration.clock)
+        pictures = configuration.makePicture.map { TitlePictures(cache, make: $0) }
         control = Control(peers: configuration.peers, clock: configuration.clock)
         let logs = LogQueue(configuration.logger)
         let tokens = tokens
@@ -332,6 +335,7 @@ final class ProxyService: Sendable {
         for channel in beginClosing() { try? await channel.close().get() }
         await endAnswers()
         await catalog.stop()
+        pictures?.stop()
         liveExchanges.close()
         await drainLog()
     }

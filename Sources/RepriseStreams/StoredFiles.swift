@@ -141,19 +141,20 @@ package struct StoredFiles {
 
     /// The stored bytes of `extent` of `entry`, which is as short as a map.
     func bytes(_ extent: ByteExtent, of entry: CacheEntry) throws -> [UInt8] {
-        struct End: Error {}
         var range = 0..<Self.longestMap
         if case .range(let bytes) = extent {
             range = bytes.lowerBound..<min(bytes.upperBound, bytes.lowerBound + Self.longestMap)
         }
+        return try bytes(range, of: entry)
+    }
+
+    /// The stored bytes of `range` of `entry`, without what is missing of it.
+    func bytes(_ range: Range<Int64>, of entry: CacheEntry) throws -> [UInt8] {
         var result: [UInt8] = []
-        do {
-            _ = try read(entry) { position, bytes in
-                guard position < range.upperBound else { throw End() }
-                let start = max(0, range.lowerBound - position)
-                result += bytes.dropFirst(Int(start)).prefix(Int(range.upperBound - max(position, range.lowerBound)))
-            }
-        } catch is End {}
+        _ = try inspector.readStored(entry, in: range) { position, bytes in
+            let start = max(0, range.lowerBound - position)
+            result += bytes.dropFirst(Int(start)).prefix(Int(range.upperBound - max(position, range.lowerBound)))
+        }
         return result
     }
 

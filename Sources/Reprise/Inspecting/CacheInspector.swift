@@ -169,12 +169,14 @@ public struct CacheInspector: Sendable {
 
     /// Passes the stored bytes of `entry`, each part with its position and verified first, to `consume` in order.
     ///
-    /// What is missing or damaged is left out. Returns the ranges that were passed. Throws as ``read(_:_:)``.
+    /// Parts outside `range`, missing and damaged parts are left out. Returns the ranges that were passed. Throws as
+    /// ``read(_:_:)``.
     package func readStored(
-        _ entry: CacheEntry, _ consume: (_ position: Int64, _ bytes: [UInt8]) throws -> Void
+        _ entry: CacheEntry, in range: Range<Int64> = 0..<Int64.max,
+        _ consume: (_ position: Int64, _ bytes: [UInt8]) throws -> Void
     ) throws -> ByteRangeSet {
         var ranges = ByteRangeSet()
-        _ = try readChunks(of: entry) { position, bytes in
+        _ = try readChunks(of: entry, in: range) { position, bytes in
             guard let bytes, !bytes.isEmpty else { return true }
             try consume(position, bytes)
             ranges.insert(position..<position + Int64(bytes.count))
@@ -186,7 +188,8 @@ public struct CacheInspector: Sendable {
     /// Passes the recorded parts of `entry` to `body` in order, those that are damaged without bytes, until it returns
     /// false; returns the complete length.
     private func readChunks(
-        of entry: CacheEntry, _ body: (_ start: Int64, _ bytes: [UInt8]?) throws -> Bool
+        of entry: CacheEntry, in range: Range<Int64> = 0..<Int64.max,
+        _ body: (_ start: Int64, _ bytes: [UInt8]?) throws -> Bool
     ) throws -> Int64? {
         guard let index, let stored = try index.generation(for: entry.key) else {
             throw RepriseError(.notStored, "Nothing is stored for \(entry.url.redacted).")
@@ -201,7 +204,8 @@ public struct CacheInspector: Sendable {
                 .notStored, "Of \(entry.url.redacted) nothing is stored any more: its file is gone. Fetch it again.")
         }
         let proof = ChunkProof(stored.record, in: index)
-        for chunk in stored.chunks.values.joined().sorted(by: { $0.start < $1.start }) {
+        let chunks = stored.chunks.values.joined().filter { $0.range.overlaps(range) }
+        for chunk in chunks.sorted(by: { $0.start < $1.start }) {
             guard try body(chunk.start, proof.bytes(of: chunk, in: file)) else { break }
         }
         return stored.record.completeLength

@@ -63,6 +63,12 @@ struct ControlAnswer: Sendable {
             let title = try await TitleDetails(id: target.value("id") ?? "", of: service)
             guard let title else { throw ControlFailure.unknownTitle }
             return try await send(200, JSONText.line(title))
+        case "picture":
+            try expect(["GET", "HEAD"], of: target, parameters: ["id"])
+            guard let title = try await service.cache.reference(id: target.value("id") ?? ""),
+                let picture = service.pictures?.picture(of: title.key)
+            else { throw ControlFailure(404, "There is no picture.", code: "unknownPicture") }
+            return try await send(picture, after: beginning(200, type: "image/jpeg"))
         case "titles.m3u":
             try expect(["GET", "HEAD"], of: target, parameters: TitlesReport.Query.filters)
             let query = try TitlesReport.Query(target, usualOrder: .name)

@@ -312,6 +312,7 @@ const showDownloads = ({ downloads }) => {
 
 // The library, page by page.
 const wanted = {}, keptWords = { pinned: "Pinned", download: "Kept", first: "Beginning kept" };
+let picturesDue = 0;
 let titles = [], mostByItself = 200, after, asked = null, isDue = false, isNew = true, loaded = 0, trouble = "";
 const showBadges = (list, { kept, tag, isStream, isComplete }) => {
   const texts = [isComplete && "Plays offline", keptWords[kept], tag && "#" + plain(tag), isStream && "Stream"];
@@ -342,7 +343,7 @@ const drawPoster = (poster, name, picture) => {
   poster.picture = picture;
   poster.querySelector("img")?.remove();
   if (!picture) return;
-  const image = Object.assign(make("img"), { alt: "", loading: "lazy", src: root + picture });
+  const image = Object.assign(make("img"), { alt: "", src: root + picture });
   image.onerror = () => image.remove();
   poster.firstChild.after(image);
 };
@@ -411,6 +412,8 @@ const loadTitles = async (goesOn = false) => {
       if (asked !== request) return;
       found = found.concat(answer.titles);
       place = answer.next;
+      clearTimeout(picturesDue);
+      if (answer.makesPictures) picturesDue = setTimeout(refreshTitles, 2000);
       if (answer.count != null) put("titles-count", answer.count ? count(answer.count, "title") : "");
       if (answer.facets) {
         choices("host", "All hosts", answer.facets.hosts);

@@ -32,6 +32,8 @@ struct TitlesReport: Encodable, Sendable {
         /// `pinned`, `download` or `first`; missing for what may be evicted.
         let kept: String?
         let keptUntil: Double?
+        /// The path of its picture, from the server's root; missing without one.
+        var picture: String?
     }
 
     /// What is asked for.
@@ -113,6 +115,8 @@ struct TitlesReport: Encodable, Sendable {
     /// Number of titles that match, as far as they are known without their playlists; on the first page, once it is
     /// known.
     let count: Int?
+    /// Whether pictures of these titles are being made.
+    let makesPictures: Bool?
 
     /// The page that `query` asks for.
     ///
@@ -134,8 +138,13 @@ struct TitlesReport: Encodable, Sendable {
             try await service.cache.storedStreams($0)
         }
         let now = service.wallClock()
-        titles = items.map { Item($0, stream: streams[$0.title.key], at: now) }
-            .filter { !query.isOffline || $0.isComplete }
+        let pictures = service.pictures?.want(items.map(\.title))
+        titles = items.map { item in
+            var told = Item(item, stream: streams[item.title.key], at: now)
+            if pictures?.made.contains(item.title.key) == true { told.picture = "-/picture?id=\(item.id)" }
+            return told
+        }.filter { !query.isOffline || $0.isComplete }
+        makesPictures = pictures.flatMap { $0.isWaiting ? true : nil }
         let overview = query.place == nil ? await service.catalog.overview(query.search) : nil
         (facets, count) = (overview?.facets, overview?.count)
     }

@@ -215,6 +215,26 @@ struct PageInBrowserTests {
         }
     }
 
+    @Test("a title shows a picture from its stored bytes; nothing is fetched for it") func picture() async throws {
+        try await Self.run { scene async throws in
+            try await scene.play("/film.mp4")
+            scene.site.publish("/noise.mp4", length: 5000)
+            try await scene.play("/noise.mp4")
+            let before = scene.site.origin.snapshot.requests.count
+            try await scene.open()
+            let image = "document.querySelector('#titles .poster img')"
+            try await scene.page.wait(for: "\(image)?.naturalWidth > 0")
+            #expect(try await scene.page.run("String(document.querySelectorAll('#titles .poster img').length)") == "1")
+            let path = try await scene.page.run("new URL(\(image).src).pathname + new URL(\(image).src).search")
+            let answer = try await scene.serving.get(path)
+            #expect(answer.head.fields["content-type"] == "image/jpeg")
+            #expect(answer.body.starts(with: [0xFF, 0xD8, 0xFF]) && answer.body.count < 65_536)
+            #expect(try await scene.serving.get("/-/picture?id=none").head.status == 404)
+            #expect(scene.site.origin.snapshot.requests.count == before)
+            #expect(scene.complaints.isEmpty, "\(scene.complaints)")
+        }
+    }
+
     @Test("other servers are named with their state") func otherServers() async throws {
         try await Site.run { site async throws in
             let directory = try TemporaryDirectory()
