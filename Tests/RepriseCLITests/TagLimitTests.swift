@@ -136,4 +136,17 @@ import Testing
             #expect(pin.errors.contains(words) && pin.errors.contains("\nThe download waits"), "\(pin)")
         }
     }
+
+    @Test("a limit is removed by null only, not by a request without one") func limitLeftOut() async throws {
+        try await Self.run { site async throws in
+            try await Serving.run(site.directory) { serving async throws in
+                #expect(try await serving.post("limit", #"{"tag":"news","limit":1000000}"#).status == 200)
+                let answer = try await serving.post("limit", #"{"tag":"news"}"#)
+                #expect(answer.status == 400 && answer.line.contains("limit"), "\(answer)")
+                #expect(try await Self.tags(site, "news").first?.limit == 1_000_000)
+                #expect(try await serving.post("limit", #"{"tag":"news","limit":null}"#).status == 200)
+                #expect(try await Self.tags(site, "news").first?.limit == nil)
+            }
+        }
+    }
 }

@@ -12,6 +12,13 @@ struct Names: Codable, Sendable, Equatable {
         (self.dropQueryItem, self.hosts) = (dropQueryItem, hosts.isEmpty ? nil : hosts)
     }
 
+    /// Members that are missing say nothing.
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        dropQueryItem = try members.decodeIfPresent([String].self, forKey: .dropQueryItem) ?? []
+        hosts = try members.decodeIfPresent([String: KeyRule.Host].self, forKey: .hosts)
+    }
+
     /// Whether they say nothing: then a server's own rule holds.
     var isEmpty: Bool { dropQueryItem.isEmpty && hosts == nil }
 
@@ -61,5 +68,12 @@ struct Names: Codable, Sendable, Equatable {
         let url = try ResourceURL(url)
         guard !isEmpty else { return try cache.resource(for: url, fields: fields) }
         return try cache.resource(for: url, keyPolicy: policy, fields: fields)
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// Operations without names follow the server's own rule; the decoders that the compiler makes call this.
+    func decode(_ type: Names.Type, forKey key: Key) throws -> Names {
+        try decodeIfPresent(type, forKey: key) ?? Names()
     }
 }

@@ -9,7 +9,7 @@ struct TitleOperation: ControlOperation {
     let url: String
     /// What is `nil` stays as it is, unless ``clear`` is set; an empty text is removed.
     let title, tag: String?
-    let clear: Bool
+    let clear: Bool?
     let names: Names
 
     struct Outcome: Codable, Sendable {
@@ -23,7 +23,7 @@ struct TitleOperation: ControlOperation {
         let resource = try await names.resource(of: url, in: cache)
         let before = try await cache.inspecting { try $0.title(of: resource.key) } ?? nil
         func now(_ text: String?, instead former: String?) -> String? {
-            let text = clear ? nil : text ?? former
+            let text = clear == true ? nil : text ?? former
             return text == "" ? nil : text
         }
         let (title, tag) = (now(title, instead: before?.name), now(tag, instead: before?.tag))
