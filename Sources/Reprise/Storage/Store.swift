@@ -10,8 +10,6 @@ final class Store: Sendable {
     let quota: Quota
     let evictor: Evictor
     let tagKeeper = TagKeeper()
-    /// The search for titles that runs.
-    let titleSearches = Turn()
     let fileSystem: any FileSystem
     let breaker: Breaker
     let openFiles: OpenFiles

@@ -33,8 +33,6 @@ package struct TitlePage: Sendable {
     /// The titles.
     package let items: [Item]
     /// Where to go on; `nil` after the last title.
-    ///
-    /// A search looks at a bounded number of titles, and may find fewer than are wanted, or none, before it ends.
     package let next: Place?
 
     /// Most titles of one page.
@@ -57,19 +55,13 @@ extension TitlePage.Place {
 extension MediaCache {
     /// Up to `limit` titles of which something is stored, the most recently used first, from `place` on.
     ///
-    /// Its time grows with the page, not with the cache; a search ends early, and waits until no other one runs. Waits
-    /// for the disk. Throws ``RepriseError`` with code `storageUnavailable`, and `CancellationError` soon after the
-    /// task is canceled.
-    package func titlePage(
-        after place: TitlePage.Place? = nil, limit: Int, matching search: TitleSearch? = nil
-    ) async throws -> TitlePage {
+    /// Its time grows with the page, not with the cache. Waits for the disk. Throws ``RepriseError`` with code
+    /// `storageUnavailable`, and `CancellationError` soon after the task is canceled.
+    package func titlePage(after place: TitlePage.Place? = nil, limit: Int) async throws -> TitlePage {
         guard let store = engine.store else { return TitlePage(items: [], next: nil) }
         await store.recorder.flush()
-        if search != nil { try await store.titleSearches.take() }
-        defer { if search != nil { store.titleSearches.leave() } }
-        let queue = search == nil ? DiskQueue.shared : DiskQueue.scans
-        let page = try await queue.runCancelable {
-            try store.index.titlePage(after: place, limit: min(max(1, limit), TitlePage.largest), matching: search)
+        let page = try await DiskQueue.shared.runCancelable {
+            try store.index.titlePage(after: place, limit: min(max(1, limit), TitlePage.largest))
         }
         try Task.checkCancellation()
         return page

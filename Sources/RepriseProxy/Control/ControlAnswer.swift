@@ -119,7 +119,7 @@ struct ControlAnswer: Sendable {
             buffer.writeStaticString("\r\n")
             return buffer
         }
-        try await answer.send(for: service.cache)
+        try await answer.send(for: service)
         return false
     }
 

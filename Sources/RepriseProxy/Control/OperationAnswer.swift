@@ -21,13 +21,15 @@ struct OperationAnswer<Operation: ControlOperation>: Sendable {
     /// Progress that waits for a slow client at most; older progress is dropped.
     private static var longestQueue: Int { 16 }
 
-    /// Carries it out in `cache`.
-    func send(for cache: MediaCache) async throws {
+    /// Carries it out in the cache of `service`.
+    func send(for service: ProxyService) async throws {
         let (lines, continuation) = AsyncStream.makeStream(
             of: Operation.Progress.self, bufferingPolicy: .bufferingNewest(Self.longestQueue))
-        async let end = end(in: cache, to: continuation)
+        async let end = end(in: service.cache, to: continuation)
         for await progress in lines { try await send(.progress(progress)) }
         let last = await end
+        // Before the client knows of its change, and asks for the list.
+        await service.catalog.noteChange()
         try await send(last)
         try await stream.end()
     }

@@ -2,7 +2,6 @@
 (() => {
 const root = location.pathname.replace(/\/*$/, "/");
 const own = location.origin + root;
-const names = { dropQueryItem: [] };
 const at = new Proxy({}, { get: (_, id) => document.getElementById(id) });
 let can = new Set();
 
@@ -304,7 +303,7 @@ const showDownloads = ({ downloads }) => {
     if (!can.has("downloads") || node.verb === verb) return;
     node.verb = verb;
     actions.replaceChildren(button(verb, name, () => act(
-      "downloads", { pause: [], resume: [], [verb === "Pause" ? "pause" : "resume"]: ["id:" + item.id], names },
+      "downloads", { pause: [], resume: [], [verb === "Pause" ? "pause" : "resume"]: ["id:" + item.id] },
       () => (verb === "Retry" ? "Trying again: " : verb + "d ") + name + ".")));
     if (hadFocus) actions.firstChild.focus();
   });
@@ -419,7 +418,7 @@ const loadTitles = async (goesOn = false) => {
         choices("host", "All hosts", answer.facets.hosts);
         choices("tag", "All tags", answer.facets.tags);
       }
-      // A long search is answered in parts.
+      // An answer may have fewer titles than wanted where only those that play offline are.
     } while (place && found.length < most && ++questions < 20);
     if (isNew) titles = [];
     const known = new Set(found.map(idOf));
@@ -508,14 +507,14 @@ const ask = (title, text, verb) => new Promise(done => {
 });
 const pin = item => {
   const { kept, id } = item, url = "id:" + id;
-  return act(kept ? "unpin" : "pin", kept ? { urls: [url], names } : { url, names },
+  return act(kept ? "unpin" : "pin", kept ? { urls: [url] } : { url },
     () => (kept ? "Unpinned " : "Pinned ") + shownName(item) + ".",
     () => change(id, { kept: kept ? undefined : "pinned" }));
 };
 const remove = async item => {
   const name = shownName(item), text = bytes(item.storedBytes) + " are removed from the disk"
     + (item.kept ? ", although it is kept" : "") + ". It can be fetched again.";
-  if (await ask("Remove " + name + "?", text, "Remove")) act("remove", { urls: ["id:" + item.id], names },
+  if (await ask("Remove " + name + "?", text, "Remove")) act("remove", { urls: ["id:" + item.id] },
     outcome => "Removed " + name + ", " + bytes(outcome.freedBytes) + " freed.", () => {
       at.details.close();
       change(item.id);
@@ -569,7 +568,7 @@ at.keep.onclick = async ({ target }) => {
   if (!url) return;
   target.disabled = true;
   try {
-    const { body } = await post("download", { url, names }, request.signal);
+    const { body } = await post("download", { url }, request.signal);
     const reader = body.pipeThrough(new TextDecoderStream()).getReader();
     let text = "", read;
     while (!text.includes("\n") && !(read = await reader.read()).done) text += read.value;
@@ -635,7 +634,7 @@ const showDetails = async id => {
   at.naming.onsubmit = async event => {
     event.preventDefault();
     const [name, tag] = fields.map(field => field.value.trim());
-    await act("title", { url: "id:" + id, title: name, tag, clear: false, names }, () => "The names are saved.",
+    await act("title", { url: "id:" + id, title: name, tag }, () => "The names are saved.",
       () => change(id, { name: name || undefined, tag: tag || undefined }));
     showDetails(id);
   };

@@ -2,77 +2,104 @@ import Foundation
 import Primitives
 import Reprise
 
-/// A recent list of all titles, for orders that the index does not have.
+/// A recent list of all titles, for searches and for orders that the index does not have.
 ///
-/// A list of ten thousand titles takes some tenths of a second to read and some megabytes, so it is read by one request
-/// at a time, used for the next ones, and forgotten when none comes any more.
+/// A list of ten thousand titles takes some tenths of a second to read and some megabytes. So it is read by one request
+/// at a time, also in the background while it is used, and forgotten when no request comes any more.
 actor TitleCatalog {
     /// All titles, the most recently used first, with their hosts and tags.
     struct Contents: Sendable {
-        let titles: [Title]
+        let titles: [(title: Title, text: TitleSearch.Text)]
         /// The hosts and tags of most titles, at most ``mostFacets`` of each, in alphabetical order.
         let facets: TitlesReport.Facets
     }
 
-    /// Most titles that are sorted.
-    static let mostTitles = 50_000
+    private struct Reading {
+        let task: Task<Void, Never>
+        let end: Promise<Result<Void, any Error>>
+        /// How many changes it knows of.
+        let changes: Int
+    }
+
+    /// Most titles that are searched and sorted.
+    static let mostTitles = 100_000
     private static let mostFacets = 50
-    /// How old the list may be for a request that can wait, and for one that cannot.
+    /// How old the list may be before it is read again, and before it is not used any more.
     private static let (fresh, usable) = (Duration.seconds(5), Duration.seconds(60))
 
     private let cache: MediaCache
     private let clock: CacheClock
     /// The list that was read last; without contents if there were too many titles.
-    private var last: (contents: Contents?, time: Duration)?
-    /// The titles of ``last`` in other orders.
-    private var sorted: [TitleOrder: [Title]] = [:]
-    private var reading: Task<Void, any Error>?
+    private var last: (contents: Contents?, time: Duration, changes: Int)?
+    /// The indices of the titles of ``last`` in other orders.
+    private var sorted: [TitleOrder: [Int]] = [:]
+    private var reading: Reading?
     private var forgetting: Task<Void, Never>?
+    /// Number of changes that clients have made.
+    private var changes = 0
 
     init(_ cache: MediaCache, clock: CacheClock) { (self.cache, self.clock) = (cache, clock) }
 
     /// The titles that `search` finds, in `order`.
     ///
-    /// Throws a failure if there are too many titles, and errors of the index.
+    /// A list that is no more than a minute old is used, unless a client has changed something. Throws a failure if
+    /// there are too many titles, and errors of the index.
     func titles(_ search: TitleSearch?, in order: TitleOrder) async throws -> [Title] {
-        if !isFresh { try await read().value }
-        guard let contents = last?.contents else {
+        while !isUsable || last?.changes != changes { try await read().wait().get() }
+        guard let contents = known else {
             throw ControlFailure(
-                400, "There are more than \(Self.mostTitles) titles: they have one order only, by last use.")
+                400, "There are more than \(Self.mostTitles) titles: they can be listed by last use only.")
         }
-        let all = sorted[order] ?? order.sorted(contents.titles)
-        sorted[order] = all
-        return search.map { search in all.filter { search.matches($0) } } ?? all
+        let titles = contents.titles
+        let indices = sorted[order] ?? order.sorted(titles.map(\.title))
+        sorted[order] = indices
+        return indices.lazy.map { titles[$0] }.filter { search?.matches($0.title, text: $0.text) ?? true }
+            .map(\.title)
     }
 
     /// The hosts and tags of all titles, and the number of titles that `search` finds.
     ///
-    /// Does not wait: if the list is too old, it is read for a later request, and without a list the result is `nil`.
+    /// Returns `nil` if no list was read lately.
     func overview(_ search: TitleSearch?) -> (facets: TitlesReport.Facets, count: Int)? {
-        if !isFresh { _ = read() }
-        guard let last, clock.elapsed() - last.time < Self.usable, let known = last.contents else { return nil }
-        return (known.facets, search.map { search in known.titles.count { search.matches($0) } } ?? known.titles.count)
+        guard let known else { return nil }
+        let titles = known.titles
+        return (
+            known.facets,
+            search.map { search in titles.count { search.matches($0.title, text: $0.text) } } ?? titles.count
+        )
     }
 
-    private var isFresh: Bool { last.map { clock.elapsed() - $0.time < Self.fresh } ?? false }
+    /// Has the next request wait for a new list.
+    func noteChange() { changes += 1 }
 
-    private func read() -> Task<Void, any Error> {
-        if let reading { return reading }
-        let task = Task { [cache] in
+    private var isUsable: Bool { last.map { clock.elapsed() - $0.time < Self.usable } ?? false }
+
+    /// The list, if it is usable; one that is not fresh is read again.
+    private var known: Contents? {
+        if last.map({ clock.elapsed() - $0.time >= Self.fresh }) ?? true { _ = read() }
+        return isUsable ? last?.contents : nil
+    }
+
+    private func read() -> Promise<Result<Void, any Error>> {
+        if let reading, reading.changes == changes { return reading.end }
+        let end = Promise<Result<Void, any Error>>()
+        let task = Task { [cache, changes, former = reading?.task] in
+            await former?.value
             do {
                 let isShort = try await cache.titleCount() <= Self.mostTitles
-                keep(isShort ? Contents(try await cache.titles()) : nil)
+                keep(isShort ? Contents(try await cache.titles()) : nil, changes)
+                end.fulfill(.success(()))
             } catch {
-                reading = nil
-                throw error
+                end.fulfill(.failure(error))
             }
+            if reading?.changes == changes { reading = nil }
         }
-        reading = task
-        return task
+        reading = Reading(task: task, end: end, changes: changes)
+        return end
     }
 
-    private func keep(_ contents: Contents?) {
-        (last, reading, sorted) = ((contents, clock.elapsed()), nil, [:])
+    private func keep(_ contents: Contents?, _ changes: Int) {
+        (last, sorted) = ((contents, clock.elapsed(), changes), [:])
         forgetting?.cancel()
         forgetting = Task { [clock, weak self] in
             do { try await clock.sleep(Self.usable) } catch { return }
@@ -84,14 +111,16 @@ actor TitleCatalog {
 
     /// Ends its work in the background.
     func stop() {
-        reading?.cancel()
+        reading?.task.cancel()
         forgetting?.cancel()
     }
 }
 
 extension TitleCatalog.Contents {
-    fileprivate init(_ titles: [Title]) {
-        self.titles = titles
+    fileprivate init(_ all: [Title]) {
+        // Of what is only named or kept, nothing is stored yet.
+        let titles = all.filter { $0.fileCount > 0 }
+        self.titles = titles.map { ($0, TitleSearch.text(of: $0)) }
         facets = TitlesReport.Facets(
             hosts: Self.commonest(titles.map(\.url.authority)), tags: Self.commonest(titles.compactMap(\.tag)))
     }
@@ -107,15 +136,20 @@ extension TitleCatalog.Contents {
 enum TitleOrder: String, CaseIterable {
     case lastUsed, name, size, plays
 
-    /// `titles`, which are in the order of their last use, in this order.
-    func sorted(_ titles: [Title]) -> [Title] {
-        switch self {
-        case .lastUsed: titles
-        case .name:
-            titles.map { (name: $0.shownName.lowercased(), title: $0) }
-                .sorted { ($0.name, $0.title.key.text) < ($1.name, $1.title.key.text) }.map(\.title)
-        case .size: titles.sorted { ($1.storedBytes, $0.key.text) < ($0.storedBytes, $1.key.text) }
-        case .plays: titles.sorted { ($1.plays, $0.key.text) < ($0.plays, $1.key.text) }
+    /// The indices of `titles`, which are in the order of their last use, in this order.
+    func sorted(_ titles: [Title]) -> [Int] {
+        func sorted<Value: Comparable>(descending: Bool = false, _ value: (Title) -> Value) -> [Int] {
+            let values = titles.map(value)
+            return titles.indices.sorted { first, second in
+                guard values[first] == values[second] else { return (values[first] < values[second]) != descending }
+                return titles[first].key.text < titles[second].key.text
+            }
+        }
+        return switch self {
+        case .lastUsed: Array(titles.indices)
+        case .name: sorted { $0.shownName.lowercased() }
+        case .size: sorted(descending: true) { $0.storedBytes }
+        case .plays: sorted(descending: true) { $0.plays }
         }
     }
 }

@@ -41,7 +41,7 @@ struct TitlesReport: Encodable, Sendable {
         /// Where a page begins.
         enum Place {
             case index(TitlePage.Place)
-            /// Number of titles before it, in another order than the index has.
+            /// Number of titles before it, of a search and in an order that the index does not have.
             case position(Int)
         }
 
@@ -87,7 +87,7 @@ struct TitlesReport: Encodable, Sendable {
                 place = nil
                 return
             }
-            if order == .lastUsed {
+            if order == .lastUsed, search == nil {
                 place = TitlePage.Place(next).map { .index($0) }
             } else {
                 place = Int(next).flatMap { (1...TitleCatalog.mostTitles).contains($0) ? .position($0) : nil }
@@ -120,15 +120,15 @@ struct TitlesReport: Encodable, Sendable {
 
     /// The page that `query` asks for.
     ///
-    /// It may have fewer titles than are wanted, or none, and go on all the same.
+    /// With ``Query/isOffline`` it may have fewer titles than are wanted, or none, and go on all the same.
     init(_ query: Query, of service: ProxyService) async throws {
         let items: [TitlePage.Item]
-        switch (query.order, query.place) {
-        case (.lastUsed, let place):
+        switch (query.order, query.search, query.place) {
+        case (.lastUsed, nil, let place):
             let start: TitlePage.Place? = if case .index(let place) = place { place } else { nil }
-            let page = try await service.cache.titlePage(after: start, limit: query.limit, matching: query.search)
+            let page = try await service.cache.titlePage(after: start, limit: query.limit)
             (items, next) = (page.items, page.next?.text)
-        case (_, let place):
+        case (_, _, let place):
             let start = if case .position(let count) = place { count } else { 0 }
             let titles = try await service.catalog.titles(query.search, in: query.order)
             items = try await service.cache.titleItems(titles.dropFirst(start).prefix(query.limit).map(\.key))

@@ -35,25 +35,24 @@ import Testing
                 let answer = try await serving.get("/-/titles.json?search=film")
                 let titles = try JSONDecoder().decode(Titles.self, from: Data(answer.body)).titles
                 let id = try #require(titles.first?.id)
-                let names = #""names":{"dropQueryItem":[]}"#
                 func kept() async throws -> [String] {
                     let list = try await Command.run("list", site.directory, ["--json"], environment: key)
                     return try Command.json(Entry.self, list).map { "\($0.url.hasSuffix("secret")) \($0.kept ?? "")" }
                         .sorted()
                 }
-                let pin = try await serving.post("pin", #"{"url":"id:\#(id)",\#(names)}"#)
+                let pin = try await serving.post("pin", #"{"url":"id:\#(id)"}"#)
                 #expect(pin.status == 200 && !pin.line.contains("secret"), "\(pin)")
                 #expect(try await kept() == ["false ", "true pinned"])
-                let unpin = try await serving.post("unpin", #"{"urls":["id:\#(id)"],\#(names)}"#)
+                let unpin = try await serving.post("unpin", #"{"urls":["id:\#(id)"]}"#)
                 #expect(unpin.status == 200, "\(unpin)")
                 #expect(try await kept() == ["false ", "true "])
-                let paused = try await serving.post("downloads", #"{"pause":["id:\#(id)"],"resume":[],\#(names)}"#)
+                let paused = try await serving.post("downloads", #"{"pause":["id:\#(id)"],"resume":[]}"#)
                 #expect(paused.status == 404, "it is no download: \(paused)")
-                let removed = try await serving.post("remove", #"{"urls":["id:\#(id)"],\#(names)}"#)
+                let removed = try await serving.post("remove", #"{"urls":["id:\#(id)"]}"#)
                 #expect(removed.status == 200 && removed.line.contains(#""entries":1"#), "\(removed)")
                 #expect(try await kept() == ["false "])
                 for operation in ["unpin", "remove"] {
-                    let again = try await serving.post(operation, #"{"urls":["id:\#(id)"],\#(names)}"#)
+                    let again = try await serving.post(operation, #"{"urls":["id:\#(id)"]}"#)
                     #expect(again.status == 404 && again.line.contains("identifier"), "\(again)")
                 }
             }
@@ -73,12 +72,31 @@ import Testing
             try await Serving.run(site.directory) { serving async throws in
                 let id = try #require(try await Self.downloads(serving).first).id
                 for (verb, other) in [("pause", "resume"), ("resume", "pause")] {
-                    let body = #"{"\#(verb)":["id:\#(id)"],"\#(other)":[],"names":{"dropQueryItem":[]}}"#
+                    let body = #"{"\#(verb)":["id:\#(id)"],"\#(other)":[]}"#
                     let answer = try await serving.post("downloads", body)
                     #expect(answer.status == 200, "\(answer)")
                     let states = try await Self.downloads(serving).map(\.state)
                     #expect((states == ["paused"]) == (verb == "pause"))
                 }
+            }
+        }
+    }
+
+    @Test("what a client has changed is in the next list") func changes() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: 1000)
+            try await Serving.run(site.directory) { serving async throws in
+                #expect(try await serving.get(site.target("/film.mp4")).head.status == 200)
+                func found(_ text: String) async throws -> Int {
+                    let list = try await serving.get("/-/titles.json?search=" + text).body
+                    return String(decoding: list, as: UTF8.self).components(separatedBy: "\"id\"").count - 1
+                }
+                #expect(try await found("film") == 1)
+                let url = site.origin.url("/film.mp4")
+                let body = #"{"url":"\#(url)","title":"Nosferatu"}"#
+                let answer = try await serving.post("title", body)
+                #expect(answer.status == 200, "\(answer)")
+                #expect(try await found("nosferatu") == 1)
             }
         }
     }

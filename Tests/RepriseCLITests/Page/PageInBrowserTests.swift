@@ -304,7 +304,7 @@ struct PageInBrowserTests {
             let list = try await scene.serving.get("/-/titles.json").body
             let object = try JSONSerialization.jsonObject(with: Data(list)) as? [String: Any]
             let title = try #require((object?["titles"] as? [[String: Any]])?.first)
-            let body = #"{"urls":["id:\#(title["id"] ?? "")"],"names":{"dropQueryItem":[]}}"#
+            let body = #"{"urls":["id:\#(title["id"] ?? "")"]}"#
             for type in ["application/json", "text/plain"] {
                 let outcome = try await scene.page.run(
                     """

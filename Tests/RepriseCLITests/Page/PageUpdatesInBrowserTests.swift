@@ -100,15 +100,14 @@ struct PageUpdatesInBrowserTests {
                 button.onblur = () => ++blurs;
                 """)
             let url = "http://127.0.0.1:\(scene.site.origin.port)"
-            let names = #""names":{"dropQueryItem":[]}"#
-            try await scene.perform("remove", #"{"urls":["\#(url)/gone.mp4"],\#(names)}"#)
+            try await scene.perform("remove", #"{"urls":["\#(url)/gone.mp4"]}"#)
             try await scene.advance()
             try await scene.page.wait(for: "document.querySelectorAll('#titles li').length === 1")
             let outcome = try await scene.page.run("document.activeElement.textContent + ' ' + blurs")
             #expect(outcome == "Pin kept.mp4 0")
             // More is stored, and it gets a name.
             #expect(try await scene.serving.get(scene.site.target("/kept.mp4")).head.status == 200)
-            try await scene.perform("title", #"{"url":"\#(url)/kept.mp4","title":"My film","clear":false,\#(names)}"#)
+            try await scene.perform("title", #"{"url":"\#(url)/kept.mp4","title":"My film"}"#)
             try await scene.advance()
             try await scene.page.wait(for: Self.focused("Pin My film"))
             #expect(try await scene.page.run("document.querySelector('#titles .name').textContent") == "My film")

@@ -169,9 +169,39 @@ import Testing
             await proxy.bench.cache.becomeIdle()
             #expect(try await catalog.titles(nil, in: .name).count == 4)
             clock.shift(by: .seconds(5))
+            // No request waits while it is read again.
             #expect(await catalog.overview(TitleSearch("new mp4"))?.count == 0)
+            await eventually { await catalog.overview(TitleSearch("new mp4"))?.count == 1 }
             #expect(try await catalog.titles(TitleSearch("new mp4"), in: .name).count == 1)
-            #expect(await catalog.overview(nil)?.count == 5)
+            proxy.bench.publish("/newer.mp4", length: 10)
+            _ = try await proxy.bench.bytes("/newer.mp4")
+            await proxy.bench.cache.becomeIdle()
+            #expect(try await catalog.titles(TitleSearch("newer"), in: .lastUsed).isEmpty)
+            await catalog.noteChange()
+            #expect(try await catalog.titles(TitleSearch("newer"), in: .lastUsed).count == 1)
+            clock.shift(by: .seconds(60))
+            #expect(await catalog.overview(nil) == nil)
+            #expect(try await catalog.titles(nil, in: .size).count == 6)
+            await catalog.stop()
+        }
+    }
+
+    @Test(
+        "a search finds names, tags and addresses as people type them, and no secret of a query",
+        arguments: [
+            ("ANT", ["Ant.mp4"]), ("zebra", ["bee.mp4"]), ("bee zebra", ["bee.mp4"]), ("zebra bee", ["bee.mp4"]),
+            ("pets", ["dog.mp4"]), ("e f.mp4", ["e%20f.mp4"]), ("e%20f", ["e%20f.mp4"]), ("secret", []),
+            ("zebra ant", []), ("mp4", ["Ant.mp4", "cow.mp4", "dog.mp4", "e%20f.mp4", "bee.mp4"]),
+        ]) func search(text: String, found: [String]) async throws
+    {
+        let clock = ShiftableClock()
+        try await Self.run(clock: clock) { proxy async throws in
+            proxy.bench.publish("/e%20f.mp4", length: 10)
+            _ = try await proxy.bench.bytes("/e%20f.mp4")
+            await proxy.bench.cache.becomeIdle()
+            let catalog = TitleCatalog(proxy.bench.cache, clock: clock.cacheClock)
+            let titles = try await catalog.titles(TitleSearch(text), in: .name)
+            #expect(titles.map(\.url.lastPathComponent) == found)
             await catalog.stop()
         }
     }

@@ -1,4 +1,3 @@
-import Dispatch
 import Primitives
 import RepriseTesting
 import TestLimits
@@ -30,12 +29,12 @@ import Testing
 
     /// All pages of `size` titles.
     private static func pages(
-        of size: Int, _ cache: MediaCache, matching search: TitleSearch? = nil
+        of size: Int, _ cache: MediaCache
     ) async throws -> [[TitlePage.Item]] {
         var pages: [[TitlePage.Item]] = []
         var place: TitlePage.Place?
         repeat {
-            let page = try await cache.titlePage(after: place, limit: size, matching: search)
+            let page = try await cache.titlePage(after: place, limit: size)
             pages.append(page.items)
             place = page.next
             // What a client sends back is text.
@@ -99,93 +98,6 @@ import Testing
             #expect(rest.items.allSatisfy { !seen.contains($0.title.key) })
             #expect(rest.next == nil)
             #expect(seen.count + rest.items.count == 5)
-        }
-    }
-
-    @Test(
-        "a search finds names, tags and addresses as people type them, and no secret of a query",
-        arguments: [
-            ("LIST", ["list"]), ("b c.mp4", ["b%20c.mp4"]), ("b%20c", ["b%20c.mp4"]), ("nosfer silent", ["list"]),
-            ("silent nosferatu", ["list"]), ("mp4", ["a.mp4", "b%20c.mp4", "d.mp4"]), ("secret", []),
-            ("list a.mp4", []),
-        ]) func search(text: String, found: [String]) async throws
-    {
-        try await Self.run { bench, _ async throws in
-            let list = try bench.cache.resource(for: bench.origin.url("/list"))
-            try await bench.cache.nameTitle(of: list, name: "Nosferatu", tag: "silent films")
-            for size in [1, 10] {
-                let pages = try await Self.pages(of: size, bench.cache, matching: TitleSearch(text))
-                #expect(pages.flatMap(\.self).map(\.title.url.lastPathComponent).sorted() == found, "pages of \(size)")
-            }
-        }
-    }
-
-    @Test("a search looks at a bounded number of titles, and goes on from there") func boundedSearch() async throws {
-        try await Self.run { bench, _ async throws in
-            let index = try #require(bench.cache.engine.store?.index)
-            await bench.cache.flush()
-            var (place, pages, found): (TitlePage.Place?, Int, [String]) = (nil, 0, [])
-            repeat {
-                let page = try index.titlePage(
-                    after: place, limit: 10, matching: TitleSearch("a.mp4"), within: .init(files: 100, titles: 1))
-                found += page.items.map(\.title.url.lastPathComponent)
-                place = page.next
-                pages += 1
-            } while place != nil && pages < 100
-            #expect(found == ["a.mp4"])
-            #expect(pages > 3)
-        }
-    }
-
-    /// Holds a search at its first comparison, and counts comparisons.
-    private final class SearchGate: Sendable {
-        private let count = Mutex(0)
-        let isReached = Promise<Void>()
-        private let isOpen = DispatchSemaphore(value: 0)
-
-        var comparisons: Int { count.withLock { $0 } }
-
-        func open() { isOpen.signal() }
-
-        func search(_ text: String, isHeld: Bool) throws -> TitleSearch {
-            var search = try #require(TitleSearch(text))
-            search.isComparing = { [self] in
-                let number = count.withLock { count in
-                    count += 1
-                    return count
-                }
-                guard isHeld, number == 1 else { return }
-                isReached.fulfill()
-                isOpen.wait()
-            }
-            return search
-        }
-    }
-
-    @Test("one search runs at a time, files are read beside it, and a canceled one looks at no more titles")
-    func searchesBesideReads() async throws {
-        try await Self.run { bench, _ async throws in
-            let (held, waiting) = (SearchGate(), SearchGate())
-            let (first, second) = (try held.search("mp4", isHeld: true), try waiting.search("mp4", isHeld: false))
-            defer { held.open() }
-            let canceled = Task { try await bench.cache.titlePage(limit: 10, matching: first) }
-            try await held.isReached.wait()
-            let later = Task { try await bench.cache.titlePage(limit: 10, matching: second) }
-            let left = Task { try await bench.cache.titlePage(limit: 10, matching: second) }
-            left.cancel()
-            await #expect(throws: CancellationError.self) { try await left.value }
-            #expect(try await bench.bytes("/a.mp4").count == 1000)
-            bench.publish("/new", length: 1000)
-            #expect(try await bench.bytes("/new").count == 1000)
-            await bench.cache.flush()
-            #expect(try await bench.cache.titlePage(limit: 10).items.count == 6)
-            #expect(waiting.comparisons == 0)
-            canceled.cancel()
-            held.open()
-            await #expect(throws: CancellationError.self) { try await canceled.value }
-            #expect(held.comparisons == 1)
-            #expect(try await later.value.items.count == 3)
-            #expect(waiting.comparisons == 6)
         }
     }
 

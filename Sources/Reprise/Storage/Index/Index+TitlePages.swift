@@ -7,23 +7,14 @@ import Primitives
 /// Files are looked at in the order of their last use, and each brings the titles that it belongs to, unless they were
 /// brought before. A title thus stands where its most recently used file stands.
 extension Index {
-    /// How much one page looks at.
-    struct PageLimits {
-        /// Most files, of titles that are on the page and of those that the search passes over.
-        var files = 100_000
-        /// Most titles whose records a search reads.
-        var titles = 2000
-    }
-
     /// A page of titles; ends early when the task is canceled.
     func titlePage(
-        after place: TitlePage.Place?, limit: Int, matching search: TitleSearch? = nil,
-        within limits: PageLimits = .init()
+        after place: TitlePage.Place?, limit: Int, mostFiles: Int = 100_000
     ) throws(RepriseError) -> TitlePage {
         try read { database in
             var items: [TitlePage.Item] = []
             var known: Set<Int64> = []
-            var (files, titles) = (0, 0)
+            var files = 0
             var last: TitlePage.Place?
             let rows = try Row.fetchCursor(
                 database, sql: Self.filesByUse, arguments: [place?.lastUsed ?? .infinity])
@@ -31,21 +22,17 @@ extension Index {
                 guard let row = UsedFileRow(row) else { continue }
                 if let place, place.isPassed(by: row.lastUsed, row.name) { continue }
                 // Something follows: the next page begins with it.
-                guard items.count < limit, files < limits.files, titles < limits.titles else {
+                guard items.count < limit, files < mostFiles else {
                     return TitlePage(items: items, next: last)
                 }
                 files += 1
                 last = TitlePage.Place(lastUsed: row.lastUsed, name: row.name)
-                let found: [TitlePage.Item]
                 if row.titles.isEmpty {
-                    titles += 1
-                    found = try item(ofFile: row.name, matching: search, in: database).map { [$0] } ?? []
+                    if let item = try item(ofFile: row.name, in: database) { items.append(item) }
                 } else {
                     let new = row.titles.filter { known.insert($0).inserted }
-                    titles += new.count
-                    found = try new.compactMap { try item(ofTitle: $0, after: place, matching: search, in: database) }
+                    items += try new.compactMap { try item(ofTitle: $0, after: place, in: database) }
                 }
-                items += found
             }
             return TitlePage(items: items, next: Cancellation.isRequested ? last : nil)
         }
@@ -91,37 +78,24 @@ extension Index {
         return parts.joined(separator: " UNION ALL ") + " ORDER BY lastUsed DESC, keyHash DESC"
     }()
 
-    /// The file `name`, which belongs to no title with a row; `nil` if it cannot be read, or does not match.
-    private func item(
-        ofFile name: String, matching search: TitleSearch? = nil, in database: Database
-    ) throws -> TitlePage.Item? {
-        guard let entry = try entries("WHERE entry.keyHash = ?1", [name], in: database).first,
-            search?.matches(name: nil, tag: nil, url: entry.url) != false,
-            search?.matches(entry.retention) != false
-        else { return nil }
+    /// The file `name`, which belongs to no title with a row; `nil` if it cannot be read.
+    private func item(ofFile name: String, in database: Database) throws -> TitlePage.Item? {
+        guard let entry = try entries("WHERE entry.keyHash = ?1", [name], in: database).first else { return nil }
         return TitlePage.Item(
             id: name, title: Title(entry), information: entry.information, stored: try ranges(of: entry, in: database))
     }
 
-    /// The title with that row; `nil` if it cannot be read, does not match, or stands before `place`.
+    /// The title with that row; `nil` if it cannot be read, or stands before `place`.
     private func item(
-        ofTitle id: Int64, after place: TitlePage.Place? = nil, matching search: TitleSearch? = nil,
-        in database: Database
+        ofTitle id: Int64, after place: TitlePage.Place? = nil, in database: Database
     ) throws -> TitlePage.Item? {
-        let record = try TitleRow.first(
-            database, sql: "SELECT id, tag, keyHash, record FROM title WHERE id = ?", arguments: [id])
         // Before anything is summed, which costs more.
-        guard let record, let fields = codec.decodeTitle(record.record, name: record.name),
-            let url = try? ResourceURL(fields.url),
-            search?.matches(name: fields.name, tag: fields.tag, url: url) != false
-        else { return nil }
         if let place, try isUsed(title: id, after: place, in: database) { return nil }
-        guard let title = try recordedTitles("WHERE title.id = ?1", [id], in: database).first,
-            search?.matches(title.retention) != false
-        else { return nil }
-        let first = try entries(Self.ofName, [record.name], in: database).first
+        guard let title = try recordedTitles("WHERE title.id = ?1", [id], in: database).first else { return nil }
+        let name = name(of: title.key)
+        let first = try entries(Self.ofName, [name], in: database).first
         let stored = try title.isStream ? nil : first.map { try ranges(of: $0, in: database) }
-        return TitlePage.Item(id: record.name, title: title, information: first?.information, stored: stored)
+        return TitlePage.Item(id: name, title: title, information: first?.information, stored: stored)
     }
 
     /// Whether a file of the title stands before `place`, or at it.
