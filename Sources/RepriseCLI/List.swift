@@ -43,6 +43,11 @@ struct List: AsyncParsableCommand {
     var strm: String?
     @Option(help: Setting.token.help("Token of the server, for --m3u and --strm."))
     var token: String?
+    @Option(
+        help: ArgumentHelp(
+            "How players of other machines reach the server, such as http://192.168.1.5:8090, for --m3u and --strm.",
+            valueName: "url"))
+    var address: String?
     @OptionGroup var names: NameOptions
     @OptionGroup var cache: CacheOptions
 
@@ -54,6 +59,10 @@ struct List: AsyncParsableCommand {
         if files, m3u || strm != nil { throw ValidationError("--m3u and --strm have titles: leave --files out.") }
         if strm == "" { throw ValidationError("--strm is empty; name a folder.") }
         if token != nil, !m3u, strm == nil { throw ValidationError("--token goes with --m3u or --strm.") }
+        if address != nil, !m3u, strm == nil { throw ValidationError("--address goes with --m3u or --strm.") }
+        if let address, (try? ResourceURL(address)) == nil {
+            throw ValidationError("--address takes the server's address, such as http://192.168.1.5:8090.")
+        }
         try Setting.token.check(option: token)
     }
 
@@ -111,7 +120,7 @@ struct List: AsyncParsableCommand {
 
     /// Prints the titles of `lines` as a playlist, or writes a file for each.
     private func writeAddresses(of lines: [Line]) async throws {
-        let address = try await PlayerAddress(token: token, of: cache)
+        let address = try await PlayerAddress(address, token: token, of: cache)
         guard let strm else {
             let playlist = TitlesPlaylist.text(lines.map { ($0.name, address($0.url)) })
             return try Terminal.print(String(playlist.dropLast()))

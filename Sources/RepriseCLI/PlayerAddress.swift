@@ -13,8 +13,9 @@ struct PlayerAddress {
 
     /// The address of the running server that uses the cache in `options`, or of the one that the settings describe.
     ///
-    /// Throws an error with code 64 if the server requires a token, and `token` is none of its tokens.
-    init(token: String?, of options: CacheOptions) async throws {
+    /// Players reach it at `given` if there is one. Throws an error with code 64 if the server requires a token, and
+    /// `token` is none of its tokens.
+    init(_ given: String? = nil, token: String?, of options: CacheOptions) async throws {
         let settings = try options.settings()
         var token = try settings.value(.token, given: token)
         // Without an answer, the server is assumed at the address of the settings.
@@ -29,7 +30,9 @@ struct PlayerAddress {
         if isRefused {
             throw RepriseError(.invalidArgument, "The server requires one of its tokens: give it with --token.")
         }
-        let address = try report?.address ?? Self.configured(settings)
+        let address =
+            try given.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 } ?? report?.address
+            ?? Self.configured(settings)
         server = address + (token.map { "/\($0)" } ?? "")
         own = OwnAddress(server: report, port: try settings.value(.port, given: nil))
     }

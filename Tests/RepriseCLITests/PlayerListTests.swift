@@ -43,6 +43,9 @@ import Testing
                 "list", site.directory, options,
                 environment: ["REPRISE_HOST": "::", "REPRISE_PORT": "9000", "REPRISE_TOKEN": "t0ken-of-me"])
             #expect(configured.output == text("http://[::1]:9000/t0ken-of-me"), "\(configured)")
+            let elsewhere = try await Command.run(
+                "list", site.directory, options + ["--address", "http://tv.lan:8090/"])
+            #expect(elsewhere.output == text("http://tv.lan:8090"), "\(elsewhere)")
             try await Serving.run(site.directory, ["--token", "secret-token"]) { serving async throws in
                 let token = ["--token", "secret-token"]
                 let beside = try await Command.run("list", site.directory, options + token)
@@ -114,6 +117,7 @@ import Testing
 
     @Test(arguments: [
         ["--m3u", "--json"], ["--m3u", "--strm", "x"], ["--m3u", "--files"], ["--strm", ""], ["--token", "x"],
+        ["--address", "http://tv.lan:8090"], ["--m3u", "--address", "tv.lan"],
     ])
     func wrongUsage(arguments: [String]) async throws {
         let directory = try TemporaryDirectory()
