@@ -6,9 +6,10 @@ document.getElementById("login").onsubmit = async event => {
   problem.textContent = "";
   const token = field.value.trim(), page = "/" + encodeURIComponent(token) + "/";
   try {
-    const { ok } = await fetch(page + "-/server.json");
-    if (ok && token) return location.replace(page);
-    problem.textContent = "That is not the token of this server.";
+    const answer = await fetch(page + "-/server.json");
+    if (answer.ok && token) return location.replace(page);
+    problem.textContent = (await answer.text()).includes("for playing")
+      ? "This token is for playing. The page takes one with “control”." : "That is not a token of this server.";
   } catch { problem.textContent = "The server does not answer." }
   field.select();
 };
