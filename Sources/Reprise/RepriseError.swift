@@ -25,7 +25,10 @@ public struct RepriseError: Error, Sendable, CustomStringConvertible {
     public let refusal: OriginRefusal?
 
     /// The status of the origin's response, such as 404, for code `originRefused`; `nil` for other codes.
-    public var statusCode: Int? { refusal?.head.status.code }
+    public var statusCode: Int? { refusal?.head.status.code ?? reportedStatus }
+
+    /// The status, of an error that another process has reported.
+    package var reportedStatus: Int?
 
     /// What prevents storing, for the codes `storageFull` and `notStored`, where that is known; the command says it in
     /// its own words.

@@ -38,8 +38,7 @@ struct DownloadCommand: AsyncParsableCommand {
             valueName: "file"))
     var output: String?
     @OptionGroup var options: OutputOptions
-    @Flag(help: "Progress and results as one JSON object per line on standard output.")
-    var json = false
+    @OptionGroup var printed: TransferOutput
     @OptionGroup var headers: HeaderOptions
     @OptionGroup var pace: DownloadOptions
     @OptionGroup var store: StoreOptions
@@ -69,12 +68,12 @@ struct DownloadCommand: AsyncParsableCommand {
             for url in urls { _ = try ResourceURL(url) }
             let names = try cache.names(store.dropQueryItem)
             try await run(signals) { access in
-                try await TransferRun.each(urls, isJSON: json) { url, meter in
+                try await TransferRun.each(urls, output: printed) { url, meter in
                     try await download(url, names: names, in: access, meter: meter)
                 }
             }
             guard let output else { return }
-            let exporter = Exporter(cache: cache, names: names, output: output, stream: stream, isJSON: json)
+            let exporter = Exporter(cache: cache, names: names, output: output, stream: stream, isJSON: printed.json)
             try await exporter.export(urls[0], signals)
         }
     }
@@ -95,7 +94,7 @@ struct DownloadCommand: AsyncParsableCommand {
         if let failure = outcome.failure {
             throw outcome.isWaiting == true ? TransferRun.Waiting(reason: failure.reason) : failure.reason
         }
-        if json { return try Terminal.printJSON(meter.report("done")) }
+        if printed.json { return try Terminal.printJSON(meter.report("done")) }
         try Terminal.print("Downloaded: \(URLText.redacted(url)), \(StoredAmount(outcome.storedBytes))")
     }
 }

@@ -42,14 +42,14 @@ struct DownloadsCommand: AsyncParsableCommand {
         /// Of a stream.
         let storedFiles, files: Int?
         /// Of one that waits or has failed.
-        let waitsFor, error, help: String?
+        let waitsFor, error, code, help: String?
 
         init(_ download: DownloadsOperation.Outcome.Item) {
             (url, state) = (download.url, download.state)
             (storedBytes, completeLength) = (download.storedBytes, download.completeLength)
             (storedFiles, files) = (download.storedFiles, download.files)
             (waitsFor, help) = (download.trouble?.waitsFor, download.trouble?.help)
-            error = download.trouble.map { "\($0.code): \($0.reason)" }
+            (error, code) = (download.trouble?.reason, download.trouble?.code)
         }
     }
 

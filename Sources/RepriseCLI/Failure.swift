@@ -11,6 +11,8 @@ enum Failure {
         let name: String
         /// What happened and how to remedy it, for people.
         let message: String
+        /// The status of the origin's response, if that was the reason.
+        var status: Int?
 
         /// Not all of something is in the cache that was to be.
         static func notStored(_ message: String) -> Reason {
@@ -28,7 +30,8 @@ enum Failure {
         switch error {
         case let reason as Reason: reason
         case let error as RepriseError:
-            Reason(code: code(error), name: error.code.description, message: error.explanation)
+            Reason(
+                code: code(error), name: error.code.description, message: error.explanation, status: error.statusCode)
         case let failure as OutputFile.Failure: reason(failure)
         default: nil
         }

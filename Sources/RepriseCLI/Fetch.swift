@@ -55,8 +55,7 @@ struct Fetch: AsyncParsableCommand {
 
     @OptionGroup var options: OutputOptions
 
-    @Flag(help: "Progress and results as one JSON object per line on standard output.")
-    var json = false
+    @OptionGroup var printed: TransferOutput
     @OptionGroup var headers: HeaderOptions
     @OptionGroup var pace: DownloadOptions
     @OptionGroup var store: StoreOptions
@@ -79,7 +78,7 @@ struct Fetch: AsyncParsableCommand {
         if let output {
             if urls.count != 1 || !from.isEmpty { throw ValidationError("--output goes with a single URL.") }
             if output.isEmpty { throw ValidationError("--output is empty; name a file, or - for standard output.") }
-            if json, Output.isStandardOutput(output) {
+            if printed.json, Output.isStandardOutput(output) {
                 throw ValidationError("Standard output takes either the media or --json.")
             }
             try Output.refuseTerminal(output)
@@ -98,7 +97,7 @@ struct Fetch: AsyncParsableCommand {
             let destination = output.flatMap { output in file.map { Destination(place: output, file: $0) } }
             do {
                 try await run(signals, mayDoWithout: output != nil) { access in
-                    try await TransferRun.each(list.map(\.url), isJSON: json) { url, meter in
+                    try await TransferRun.each(list.map(\.url), output: printed) { url, meter in
                         try await fetch(url, in: access, meter: meter, to: destination)
                     }
                 }
@@ -155,11 +154,10 @@ struct Fetch: AsyncParsableCommand {
             do throws(RepriseError) { _ = try ResourceURL(item.url) } catch {
                 guard let reason = Failure.reason(error) else { throw error }
                 let message = (item.place.map { "\($0): " } ?? "") + reason.message
-                let meter = FetchMeter(url: item.url, isJSON: json)
-                if json { try Terminal.printJSON(meter.report("failed", error: "\(reason.name): \(message)")) }
-                Failure.report(
-                    Failure.Reason(code: reason.code, name: reason.name, message: message), of: item.url,
-                    amongOthers: list.count > 1 && item.place == nil)
+                let placed = Failure.Reason(code: reason.code, name: reason.name, message: message)
+                let meter = FetchMeter(url: item.url, output: printed)
+                if printed.json { try Terminal.printJSON(meter.report("failed", failure: placed)) }
+                Failure.report(placed, of: item.url, amongOthers: list.count > 1 && item.place == nil)
                 throw reason.code
             }
         }
@@ -190,7 +188,11 @@ struct Fetch: AsyncParsableCommand {
         let obstacle = access.storeProblem == nil ? outcome.obstacle : nil
         let unstored = obstacle.map { "\(name) is not stored as a whole: \($0)" }
         if let output {
-            if json { try Terminal.printJSON(meter.report("done")) } else { try output.place.print(meter.summary) }
+            if printed.json {
+                try Terminal.printJSON(meter.report("done"))
+            } else {
+                try output.place.print(meter.summary)
+            }
             guard let unstored else { return }
             throw TransferRun.Unstored(reason: .notStored("\(output.place.name) is complete, but \(unstored)"))
         }
@@ -198,7 +200,7 @@ struct Fetch: AsyncParsableCommand {
         if outcome.isPlaylist == true, !playlistOnly {
             try await fetchStream(url, names: names, in: access, meter: meter)
         }
-        if json { return try Terminal.printJSON(meter.report("done")) }
+        if printed.json { return try Terminal.printJSON(meter.report("done")) }
         if let first, outcome.isEmpty != true, let count = outcome.fetchedBytes {
             let fetched = count == 0 ? "all of it was stored" : "\(ByteCount(count)) fetched"
             return try Terminal.print("\(name)  first \(first.text): \(fetched)")

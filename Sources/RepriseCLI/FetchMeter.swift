@@ -17,7 +17,10 @@ struct FetchReport: Encodable {
     var storedFiles, files: Int?
     var seconds: Double?
     var bytesPerSecond: Int64?
-    var error: String?
+    /// What went wrong, and the name of the error.
+    var error, code: String?
+    /// The status of the origin's response, if that was the reason.
+    var status: Int?
 }
 
 /// Shows how far a download is: a bar on a terminal, lines elsewhere, JSON on demand; also while nothing arrives.
@@ -46,12 +49,14 @@ final class FetchMeter: Sendable {
     private let url: String
     private let turn: Turn?
     let isJSON: Bool
+    private let isQuiet: Bool
     private let start = ContinuousClock.now
     private let state = Mutex(State(progress: TransferProgress(at: .zero)))
 
-    init(url: String, turn: Turn? = nil, isJSON: Bool) {
+    /// Shows progress as `output` says, or as text.
+    init(url: String, turn: Turn? = nil, output: TransferOutput? = nil) {
         self.url = URLText.withoutCredentials(url)
-        (self.turn, self.isJSON) = (turn, isJSON)
+        (self.turn, isJSON, isQuiet) = (turn, output?.json ?? false, output?.quiet ?? false)
     }
 
     private var name: String { (turn.map { "\($0.number)/\($0.count)  " } ?? "") + URLText.name(of: url) }
@@ -141,20 +146,20 @@ final class FetchMeter: Sendable {
     }
 
     /// How far it is, as a line of JSON.
-    func report(_ state: String, error: String? = nil) -> FetchReport {
+    func report(_ state: String, failure: Failure.Reason? = nil) -> FetchReport {
         let progress = self.state.withLock { $0.progress }
         let told = self.state.withLock { $0.report }
         return FetchReport(
             url: url, state: state, number: turn?.number, count: turn?.count, bytes: progress.bytes,
             total: progress.total, fromStore: progress.fromStore, storedFiles: told?.storedFiles, files: told?.files,
-            seconds: elapsed / .seconds(1), error: error)
+            seconds: elapsed / .seconds(1), error: failure?.message, code: failure?.name, status: failure?.status)
     }
 
     private func show(isNews: Bool = false) {
         let time = elapsed
         // Under the lock, so that nothing comes after the end.
         let onFailure: (@Sendable () -> Void)? = state.withLock { state in
-            guard !state.isOver, state.wait == nil || isNews || hasBar else { return nil }
+            guard !isQuiet, !state.isOver, state.wait == nil || isNews || hasBar else { return nil }
             state.isShown = true
             let picture = ProgressPicture(
                 name: name, url: url, progress: state.progress, time: time, wait: state.wait,

@@ -66,12 +66,12 @@ struct TransferRun: Sendable {
 
     /// Runs `work` for each URL in turn; a failure does not stop the others.
     static func each(
-        _ urls: [String], isJSON: Bool = false, _ work: (String, FetchMeter) async throws -> Void
+        _ urls: [String], output: TransferOutput? = nil, _ work: (String, FetchMeter) async throws -> Void
     ) async throws -> Outcome {
         var outcome = Outcome()
         for (index, url) in urls.enumerated() {
             let turn = urls.count > 1 ? FetchMeter.Turn(number: index + 1, count: urls.count) : nil
-            let meter = FetchMeter(url: url, turn: turn, isJSON: isJSON)
+            let meter = FetchMeter(url: url, turn: turn, output: output)
             do {
                 try await work(url, meter)
                 outcome.isVain = false
@@ -83,7 +83,7 @@ struct TransferRun: Sendable {
                 let waiting = error as? Waiting
                 if waiting != nil { outcome.isVain = false }
                 guard let reason = waiting?.reason ?? Failure.reason(error) else { throw error }
-                if isJSON { try Terminal.printJSON(meter.report("failed", error: "\(reason.name): \(reason.message)")) }
+                if output?.json == true { try Terminal.printJSON(meter.report("failed", failure: reason)) }
                 Failure.report(reason, of: url, amongOthers: urls.count > 1)
                 outcome.code = outcome.code ?? reason.code
             }
@@ -121,6 +121,14 @@ extension CacheAccess {
                 policy: names.policy, advice: advice)
         }
     }
+}
+
+/// What transfers print.
+struct TransferOutput: ParsableArguments {
+    @Flag(help: "Progress and results as one JSON object per line on standard output.")
+    var json = false
+    @Flag(name: .shortAndLong, help: "No progress, only results and errors.")
+    var quiet = false
 }
 
 /// The stored bytes after a transfer, in words.

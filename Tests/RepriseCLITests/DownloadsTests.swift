@@ -14,7 +14,7 @@ import Testing
         let state: String
         let storedBytes: Int64
         let completeLength: Int64?
-        var waitsFor, error, help: String?
+        var waitsFor, error, code, help: String?
     }
 
     private static func list(_ site: Site, _ arguments: [String] = []) async throws -> [Report] {
@@ -83,7 +83,8 @@ import Testing
                     report = try await Self.list(site).first
                     return report?.state == "failed"
                 }
-                #expect(report?.error == "originRefused: The origin answered 404 for \(url).", "\(report as Any)")
+                #expect(report?.error == "The origin answered 404 for \(url).", "\(report as Any)")
+                #expect(report?.code == "originRefused")
                 #expect(report?.waitsFor == nil)
                 #expect(report?.help == "The file is gone there. To remove the download: reprise remove URL")
                 let text = try await Command.run("downloads", site.directory)
@@ -94,7 +95,7 @@ import Testing
             // It is known without the server, too.
             let report = try await Self.list(site).first
             #expect(report?.state == "queued" && report?.waitsFor == nil)
-            #expect(report?.error == "originRefused: The origin answered 404 for \(url).", "\(report as Any)")
+            #expect(report?.error == "The origin answered 404 for \(url)." && report?.code == "originRefused")
             #expect(report?.help == "The file is gone there. To remove the download: reprise remove URL")
         }
     }

@@ -12,7 +12,8 @@ import Testing
         let bytes: Int64?
         let total: Int64?
         let fromStore: Int64?
-        let error: String?
+        let error, code: String?
+        let status: Int?
     }
 
     private static let length: Int64 = 3 << 20
@@ -67,6 +68,43 @@ import Testing
                 let outcome = try await Command.run("fetch", site.directory, arguments + [url])
                 #expect(outcome.exit == .status(64) && outcome.errors.contains("--first"), "\(outcome)")
             }
+        }
+    }
+
+    @Test("a failure has its code and the origin's status in JSON, also beside a server") func failure() async throws {
+        try await Site.run { site async throws in
+            let url = site.origin.url("/none.mp4")
+            func check() async throws {
+                for command in ["fetch", "download"] {
+                    let outcome = try await Command.run(command, site.directory, ["--json", url])
+                    #expect(outcome.exit == .status(69))
+                    let report = try #require(try Command.json(Report.self, outcome).last)
+                    #expect(report.code == "originRefused" && report.status == 404, "\(outcome.output)")
+                    #expect(report.error == "The origin answered 404 for \(url).")
+                }
+            }
+            try await check()
+            try await Serving.run(site.directory) { _ async throws in try await check() }
+        }
+    }
+
+    @Test("without progress only results and errors are printed") func quiet() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: Self.length)
+            site.origin.hold("/film.mp4", at: 1 << 20)
+            let options = ["--cache-dir", site.directory.path(of: "other"), site.origin.url("/film.mp4")]
+            let shown = try ChildProcess(Command.path, ["fetch"] + options, environment: Command.environment())
+            let quiet = try ChildProcess(
+                Command.path, ["fetch", "-q", "--cache-dir", site.directory.path, site.origin.url("/film.mp4")],
+                environment: Command.environment())
+            await site.origin.waitUntil { $0["/film.mp4"].bodyBytesSent >= 2 << 20 }
+            // The quiet one began at the same time.
+            await shown.errors.wait { $0.contains("film.mp4") }
+            site.origin.release("/film.mp4")
+            #expect(await shown.outcome().exit == .status(0))
+            let outcome = await quiet.outcome()
+            #expect(outcome.exit == .status(0) && outcome.errors.isEmpty, "\(outcome)")
+            #expect(outcome.output == "film.mp4  3.15 MB: 3.15 MB fetched, 0 B from the store\n")
         }
     }
 

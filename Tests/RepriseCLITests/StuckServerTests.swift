@@ -55,7 +55,7 @@ import Testing
         try await Self.run(
             saying: words,
             { client in
-                let meter = FetchMeter(url: "http://origin/film", isJSON: false)
+                let meter = FetchMeter(url: "http://origin/film")
                 let operation = FetchOperation(
                     url: "http://origin/film", first: nil, fields: nil, body: false, names: Names())
                 _ = try await CacheAccess.server(client).perform(operation, shownBy: meter)

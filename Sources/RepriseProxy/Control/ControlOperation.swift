@@ -63,7 +63,7 @@ package enum ControlLine<Operation: ControlCommand>: Sendable {
 }
 
 extension ControlLine: Codable {
-    private enum Member: String, CodingKey { case progress, body, outcome, error, code }
+    private enum Member: String, CodingKey { case progress, body, outcome, error, code, status }
 
     /// The code in JSON of what was ended.
     private static var canceledCode: String { "canceled" }
@@ -79,7 +79,9 @@ extension ControlLine: Codable {
         } else {
             let code = try line.decode(String.self, forKey: .code)
             let message = try line.decode(String.self, forKey: .error)
-            self = code == Self.canceledCode ? .canceled : .failure(RepriseError(.init(code), message))
+            var error = RepriseError(.init(code), message)
+            error.reportedStatus = try line.decodeIfPresent(Int.self, forKey: .status)
+            self = code == Self.canceledCode ? .canceled : .failure(error)
         }
     }
 
@@ -92,6 +94,7 @@ extension ControlLine: Codable {
         case .failure(let error):
             try line.encode(error.explanation, forKey: .error)
             try line.encode("\(error.code)", forKey: .code)
+            try line.encodeIfPresent(error.statusCode, forKey: .status)
         case .canceled:
             try line.encode("It was stopped.", forKey: .error)
             try line.encode(Self.canceledCode, forKey: .code)
