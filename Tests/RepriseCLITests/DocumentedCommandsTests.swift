@@ -198,8 +198,8 @@ struct DocumentedCommandsTests {
         }
     }
 
-    /// Makes what the documents name, with the program that most people have.
-    private static func publish(_ site: Site) async throws {
+    /// A film and a stream, by path.
+    private static let media = Task {
         let directory = try TemporaryDirectory(prefix: "reprise-documents")
         defer { directory.remove() }
         let script = """
@@ -212,14 +212,21 @@ struct DocumentedCommandsTests {
               -var_stream_map 'v:0,agroup:a v:1,agroup:a a:0,agroup:a,language:en a:1,agroup:a,language:de' show/v%v.m3u8
             """
         let made = try await ChildProcess.run(
-            "/bin/bash", ["-ec", script, StreamMedia.ffmpeg ?? "", directory.path], limit: .seconds(120))
+            "/bin/bash", ["-ec", script, StreamMedia.ffmpeg ?? "", directory.path], limit: .seconds(300))
         try #require(made.exit == .status(0), "\(made)")
+        var files: [String: [UInt8]] = [:]
         for name in try FileManager.default.subpathsOfDirectory(atPath: directory.path) {
-            guard let data = FileManager.default.contents(atPath: directory.path(of: name)) else { continue }
-            site.origin.set(
-                TestOrigin.Resource(.bytes([UInt8](data)), mediaType: StreamMedia.type(of: name)), at: "/" + name)
+            files[name] = FileManager.default.contents(atPath: directory.path(of: name)).map { [UInt8]($0) }
+        }
+        return files
+    }
+
+    /// Publishes what the documents name.
+    private static func publish(_ site: Site) async throws {
+        for (name, bytes) in try await media.value {
+            site.origin.set(TestOrigin.Resource(.bytes(bytes), mediaType: StreamMedia.type(of: name)), at: "/" + name)
             if name == "show/master.m3u8" {
-                let playlist = String(decoding: data, as: UTF8.self).replacing(/v\d.m3u8/) { "show/\($0.0)" }
+                let playlist = String(decoding: bytes, as: UTF8.self).replacing(/v\d.m3u8/) { "show/\($0.0)" }
                 site.origin.set(
                     TestOrigin.Resource(.bytes(Array(playlist.utf8)), mediaType: StreamMedia.type(of: name)),
                     at: "/show.m3u8")
