@@ -27,8 +27,8 @@ public struct RepriseError: Error, Sendable, CustomStringConvertible {
     /// The status of the origin's response, such as 404, for code `originRefused`; `nil` for other codes.
     public var statusCode: Int? { refusal?.head.status.code ?? reportedStatus }
 
-    /// The status, of an error that another process has reported.
-    package var reportedStatus: Int?
+    /// The status in an error that another process has reported.
+    private var reportedStatus: Int?
 
     /// What prevents storing, for the codes `storageFull` and `notStored`, where that is known; the command says it in
     /// its own words.
@@ -53,6 +53,12 @@ public struct RepriseError: Error, Sendable, CustomStringConvertible {
         self.message = message
         self.cause = cause
         self.range = range
+    }
+
+    /// The error that another process has reported, with the status of the origin's response.
+    package init(reported code: String, _ message: String, status: Int?) {
+        self.init(Code(code), message)
+        reportedStatus = status
     }
 
     /// One line: code, message, cause.

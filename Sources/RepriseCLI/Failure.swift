@@ -11,7 +11,7 @@ enum Failure {
         let name: String
         /// What happened and how to remedy it, for people.
         let message: String
-        /// The status of the origin's response, if that was the reason.
+        /// The status of the origin's response, if the origin has refused.
         var status: Int?
 
         /// Not all of something is in the cache that was to be.

@@ -17,9 +17,9 @@ struct FetchReport: Encodable {
     var storedFiles, files: Int?
     var seconds: Double?
     var bytesPerSecond: Int64?
-    /// What went wrong, and the name of the error.
+    /// The error message and the name of the error.
     var error, code: String?
-    /// The status of the origin's response, if that was the reason.
+    /// The status of the origin's response, if the origin has refused.
     var status: Int?
 }
 

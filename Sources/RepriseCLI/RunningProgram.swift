@@ -11,6 +11,8 @@ final class RunningProgram: Sendable {
     struct Surroundings {
         /// Its environment.
         let environment: [String: String]
+        /// The descriptor that is its standard input; it reads nothing if that is `nil`.
+        var input: Int32?
         /// The descriptor that is its standard output.
         let output: Int32
     }
@@ -24,7 +26,7 @@ final class RunningProgram: Sendable {
     /// Starts the program at `path`; what it says on standard error goes to the file at `errors`, if there is one.
     ///
     /// It has the variables of this process, and `variables` in place of those of the same names; with `surroundings`
-    /// those that they name. Then it also reads nothing, and has a process group of its own. Throws a reason with code
+    /// those that they name, and a process group of its own. Throws a reason with code
     /// 126 if the system cannot start it.
     init(
         _ path: String, arguments: [String], variables: [String: String] = [:], errors: String? = nil,
@@ -43,7 +45,11 @@ final class RunningProgram: Sendable {
             posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         }
         if let surroundings {
-            posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+            if let input = surroundings.input {
+                posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+            } else {
+                posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+            }
             posix_spawn_file_actions_adddup2(&actions, surroundings.output, STDOUT_FILENO)
         }
         hasGroup = surroundings != nil

@@ -146,7 +146,8 @@ struct Serve: AsyncParsableCommand {
         configuration.controlPlaces = ControlPlace.all(
             for: try self.cache.directory, environment: CacheOptions.environment)
         configuration.controlOperations = ControlOperations.all
-        if configuration.servesPage, let program = PictureProgram() {
+        // ffmpeg would get plain bytes of an encrypted cache in a file.
+        if configuration.servesPage, settings.encryption == nil, let program = PictureProgram() {
             configuration.makePicture = { await program.picture(of: $1, in: $0) }
         }
         configuration.parentTally = { origin.tally }

@@ -123,7 +123,7 @@ extension CacheAccess {
     }
 }
 
-/// What transfers print.
+/// The options for the output of transfers.
 struct TransferOutput: ParsableArguments {
     @Flag(help: "Progress and results as one JSON object per line on standard output.")
     var json = false

@@ -11,7 +11,7 @@ package struct StoredFiles {
     /// Whether files that are not in memory are looked up in the index.
     private let looksUp: Bool
     /// Of a map that claims to be longer, this many bytes are read.
-    private static let longestMap: Int64 = 1 << 20
+    static let longestMap: Int64 = 1 << 20
 
     /// The files that `inspector` sees, named by `policy`.
     ///
@@ -139,23 +139,23 @@ package struct StoredFiles {
         try inspector.readStored(entry, consume)
     }
 
-    /// The stored bytes of `extent` of `entry`, which is as short as a map.
-    func bytes(_ extent: ByteExtent, of entry: CacheEntry) throws -> [UInt8] {
-        var range = 0..<Self.longestMap
-        if case .range(let bytes) = extent {
-            range = bytes.lowerBound..<min(bytes.upperBound, bytes.lowerBound + Self.longestMap)
-        }
-        return try bytes(range, of: entry)
-    }
-
-    /// The stored bytes of `range` of `entry`, without what is missing of it.
-    func bytes(_ range: Range<Int64>, of entry: CacheEntry) throws -> [UInt8] {
+    /// The stored bytes at the beginning of `extent` of `entry`, at most `count` of them; `nil` if there are none.
+    func beginning(of extent: ByteExtent, in entry: CacheEntry, atMost count: Int64) throws -> [UInt8]? {
+        let whole: Range<Int64> =
+            switch extent {
+            case .whole, .unplaced: 0..<Int64.max
+            case .from(let start): start..<Int64.max
+            case .range(let range): range
+            }
+        let start = whole.lowerBound
+        let stored = try storedRanges(of: entry).storedPrefix(from: start)
+        let range = start..<max(start, min(whole.upperBound, stored.upperBound, start + count))
         var result: [UInt8] = []
         _ = try inspector.readStored(entry, in: range) { position, bytes in
-            let start = max(0, range.lowerBound - position)
-            result += bytes.dropFirst(Int(start)).prefix(Int(range.upperBound - max(position, range.lowerBound)))
+            let skipped = max(0, range.lowerBound - position)
+            result += bytes.dropFirst(Int(skipped)).prefix(Int(range.upperBound - max(position, range.lowerBound)))
         }
-        return result
+        return result.isEmpty ? nil : result
     }
 
     private static func mayBePlaylist(_ entry: CacheEntry) -> Bool {

@@ -2,12 +2,12 @@ import Playlists
 package import Reprise
 
 extension MediaCache {
-    /// Stored bytes of a title that begin with a picture: the beginning of a file, or initialization and a segment of a
-    /// stream; `nil` if none are stored, or they are encrypted.
+    /// Stored bytes of a title that begin with a picture: the beginning of a file, or an initialization section and a
+    /// segment of a stream; `nil` if none are stored, or if the stream is encrypted.
     package func storedPicture(ofTitle key: CacheKey, policy: CacheKeyPolicy) async throws -> [UInt8]? {
         guard let inspector = await inspector() else { return nil }
         return try await DiskQueue.scans.runCancelable {
-            try StoredFiles(inspector, policy: policy, title: key).picture(ofTitle: key)
+            try StoredFiles(inspector, policy: policy, loaded: []).picture(ofTitle: key)
         }
     }
 }
@@ -15,15 +15,16 @@ extension MediaCache {
 extension StoredFiles {
     /// Most bytes of a file that are read for a picture.
     private static let longestPicture: Int64 = 8 << 20
-    /// Most playlists, and most segments of each, that are looked up for one.
+    /// Most tracks, and most segments of each, that are looked up for one.
     private static let (mostTracks, mostSegments) = (8, 50)
 
-    /// Something whose bytes follow each other, with what a decoder needs before it.
     private typealias Part = (target: LinkTarget, extent: ByteExtent)
 
     fileprivate func picture(ofTitle key: CacheKey) throws -> [UInt8]? {
         guard let entry = try entry(under: key) else { return nil }
-        guard let (playlist, base) = try playlist(of: entry) else { return try stored(.whole, of: entry) }
+        guard let (playlist, base) = try playlist(of: entry) else {
+            return try beginning(of: .whole, in: entry, atMost: Self.longestPicture)
+        }
         let files = named(asIn: key)
         return switch playlist {
         case .hls(let list): try files.picture(of: list, base: base, in: key.partition)
@@ -64,7 +65,8 @@ extension StoredFiles {
             return StreamTrack(set.representations[path.representation], of: set).kind == .video
         }
         for path in pictures.prefix(Self.mostTracks) {
-            let segments = try mpd.segments(of: path, base: base).prefix(Self.mostSegments * 20).map(\.self)
+            // Enough to begin after a tenth of three hours.
+            let segments = Array(try mpd.segments(of: path, base: base).prefix(5000))
             let initialization = mpd.initialization(of: path, base: base)
             let found = try first(of: segments.count) { index in
                 let parts = [initialization, segments[index]].compactMap(\.self)
@@ -75,11 +77,12 @@ extension StoredFiles {
         return nil
     }
 
-    /// What `read` finds at one of `count` places, beginning after a tenth of them, as many films begin in the dark.
+    /// The first result of `read` for one of `count` segments.
+    ///
+    /// It begins after a tenth of them, because many films begin in the dark.
     private func first(of count: Int, _ read: (Int) throws -> [UInt8]?) rethrows -> [UInt8]? {
-        let start = count / 10
-        for index in [Array(start..<count), Array(0..<start)].joined().prefix(Self.mostSegments) {
-            if let bytes = try read(index) { return bytes }
+        for index in 0..<min(count, Self.mostSegments) {
+            if let bytes = try read((count / 10 + index) % count) { return bytes }
         }
         return nil
     }
@@ -88,10 +91,9 @@ extension StoredFiles {
     private func joined(_ parts: [Part], in partition: String?) throws -> [UInt8]? {
         var bytes: [UInt8] = []
         for part in parts {
-            guard let entry = entry(at: part.target, in: partition), let more = try stored(part.extent, of: entry)
-            else {
-                return nil
-            }
+            guard let entry = entry(at: part.target, in: partition),
+                let more = try beginning(of: part.extent, in: entry, atMost: Self.longestPicture)
+            else { return nil }
             bytes += more
         }
         return bytes
@@ -100,19 +102,5 @@ extension StoredFiles {
     private func entry(at target: LinkTarget, in partition: String?) -> CacheEntry? {
         guard case .fetchable(let uri) = target, let url = try? ResourceURL(uri.text) else { return nil }
         return entry(at: url, in: partition)
-    }
-
-    /// The stored bytes with which `extent` of `entry` begins; `nil` if its first byte is not stored.
-    private func stored(_ extent: ByteExtent, of entry: CacheEntry) throws -> [UInt8]? {
-        let start: Int64
-        let end: Int64
-        switch extent {
-        case .whole, .unplaced: (start, end) = (0, .max)
-        case .from(let position): (start, end) = (position, .max)
-        case .range(let range): (start, end) = (range.lowerBound, range.upperBound)
-        }
-        let stored = try storedRanges(of: entry).storedPrefix(from: start)
-        guard !stored.isEmpty else { return nil }
-        return try bytes(start..<min(end, stored.upperBound, start + Self.longestPicture), of: entry)
     }
 }

@@ -5,7 +5,7 @@ import TestLimits
 import TestSupport
 import Testing
 
-/// The commands that README and docs show, as a reader types them, and what the documents print below them.
+/// Runs the commands of README and docs as printed, and compares their output with the printed one.
 ///
 /// Exchanged are only addresses (of the origin and of the server) and the folder of the access log. Numbers, bars and
 /// the home directory may differ from what is printed.
@@ -18,7 +18,7 @@ struct DocumentedCommandsTests {
         "docs/first-seconds.md", "docs/install.md", "docs/metrics.md", "docs/page.md",
     ]
 
-    /// What cannot run here, by the beginning of its command, and why.
+    /// Reasons why commands cannot run here, by the beginnings of the commands.
     private static let notRun = [
         "apt install": "needs a package and root; scripts/check-package",
         "ldd": "needs the package",
@@ -31,8 +31,7 @@ struct DocumentedCommandsTests {
         "reprise downloads": "needs downloads that wait and fail; DownloadsTests",
     ]
 
-    /// What a block assumes, by the beginning of its first command with what that prints: shell commands that the
-    /// document does not show.
+    /// Shell commands that prepare a block, by the beginning of its first command and the output of that command.
     private static let before = [
         "reprise show http://127.0.0.1:18777/film.mp4":
             "reprise remove --all; reprise fetch --first 10s http://127.0.0.1:18777/film.mp4",
@@ -67,7 +66,7 @@ struct DocumentedCommandsTests {
         "reprise serve --config": "printf '%s\\n' '' '' 'prot = 1' > reprise.conf",
         "reprise log-level debug": "reprise log-level notice",
     ]
-    /// What happens in the middle of a block, before the command that begins so.
+    /// Shell commands in the middle of a block, by the beginning of the next command.
     private static let between = [
         "tail -1 /var/log": """
         for time in 1 2; do
@@ -125,7 +124,7 @@ struct DocumentedCommandsTests {
         return blocks
     }
 
-    /// A line without what differs from run to run.
+    /// A line without the parts that differ from run to run.
     private static func shape(_ line: String, home: String) -> String {
         line.replacing(home, with: "/home/me")
             .replacing(#/\[[^\]\[]*[█▓▒░·═][^\]\[]*\]/#, with: "[]")
@@ -138,7 +137,7 @@ struct DocumentedCommandsTests {
             .trimmingCharacters(in: .whitespaces)
     }
 
-    /// A home with an origin that has the files of the documents, and a server where a block needs one.
+    /// A home with an origin that has the files of the documents, and a server if a block needs one.
     private final class Scene {
         let site: Site
         let home: String
@@ -221,7 +220,7 @@ struct DocumentedCommandsTests {
         return files
     }
 
-    /// Publishes what the documents name.
+    /// Publishes the files that the documents name.
     private static func publish(_ site: Site) async throws {
         for (name, bytes) in try await media.value {
             site.origin.set(TestOrigin.Resource(.bytes(bytes), mediaType: StreamMedia.type(of: name)), at: "/" + name)
@@ -301,7 +300,7 @@ struct DocumentedCommandsTests {
         }
     }
 
-    /// What is not run must be there all the same, if it is a script of ours.
+    /// A script that is not run must exist.
     private static func checkScript(_ step: Step, _ kind: String) throws {
         guard kind == "scripts/" else { return }
         let name = try #require(step.command.split(separator: " ").first)

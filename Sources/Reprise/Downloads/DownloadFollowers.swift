@@ -22,7 +22,7 @@ struct DownloadFollowers: Sendable {
     /// The user wants to keep the title, whatever the waiting commands want.
     mutating func keep() { (released, goesOn) = (nil, true) }
 
-    /// One no longer waits; returns whether the download must be paused, and the retention that it must get back.
+    /// A command stops waiting; returns whether to pause the download, and the retention to restore.
     mutating func leave(isCanceled: Bool) -> (pauses: Bool, released: Retention?) {
         count -= 1
         return (isEmpty && isCanceled && pauses && released == nil, isEmpty ? released : nil)

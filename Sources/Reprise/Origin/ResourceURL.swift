@@ -83,7 +83,7 @@ public struct ResourceURL: Hashable, Sendable, CustomStringConvertible {
     /// The whole URL.
     public var description: String { "\(scheme.rawValue)://\(authority)\(target)" }
 
-    /// The address of this URL on a server of Reprise, whose own ends with its port or its token.
+    /// The address of this URL on the server at `server`, such as `http://127.0.0.1:8090/TOKEN`.
     package func through(_ server: String) -> String { "\(server)/\(scheme.rawValue)/\(authority)\(target)" }
 
     /// The URL without its query, fit for logs and errors: signatures and tokens live in queries.

@@ -12,7 +12,7 @@ struct Names: Codable, Sendable, Equatable {
         (self.dropQueryItem, self.hosts) = (dropQueryItem, hosts.isEmpty ? nil : hosts)
     }
 
-    /// Members that are missing say nothing.
+    /// Missing members are empty.
     init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         dropQueryItem = try members.decodeIfPresent([String].self, forKey: .dropQueryItem) ?? []
@@ -72,7 +72,7 @@ struct Names: Codable, Sendable, Equatable {
 }
 
 extension KeyedDecodingContainer {
-    /// Operations without names follow the server's own rule; the decoders that the compiler makes call this.
+    /// Synthesized decoders call this: operations without names follow the server's own rule.
     func decode(_ type: Names.Type, forKey key: Key) throws -> Names {
         try decodeIfPresent(type, forKey: key) ?? Names()
     }

@@ -16,6 +16,9 @@ package protocol ControlCommand: Codable, Sendable {
 ///
 /// The command does the same to a cache that it opens itself.
 package protocol ControlOperation: ControlCommand {
+    /// Whether lists of titles are read again after it, at once; false by default.
+    static var editsTitles: Bool { get }
+
     /// Does it.
     ///
     /// Ends early, in good order, when the task is canceled. Throws ``RepriseError`` or `CancellationError`.
@@ -31,6 +34,8 @@ package protocol ControlOperation: ControlCommand {
 }
 
 extension ControlOperation {
+    package static var editsTitles: Bool { false }
+
     package func run(
         in cache: MediaCache, progress: @escaping @Sendable (Progress) -> Void,
         body: @escaping @Sendable ([UInt8]) async throws -> Void
@@ -79,9 +84,10 @@ extension ControlLine: Codable {
         } else {
             let code = try line.decode(String.self, forKey: .code)
             let message = try line.decode(String.self, forKey: .error)
-            var error = RepriseError(.init(code), message)
-            error.reportedStatus = try line.decodeIfPresent(Int.self, forKey: .status)
-            self = code == Self.canceledCode ? .canceled : .failure(error)
+            let status = try line.decodeIfPresent(Int.self, forKey: .status)
+            self =
+                code == Self.canceledCode
+                ? .canceled : .failure(RepriseError(reported: code, message, status: status))
         }
     }
 

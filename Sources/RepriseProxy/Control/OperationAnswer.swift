@@ -28,8 +28,8 @@ struct OperationAnswer<Operation: ControlOperation>: Sendable {
         async let end = end(in: service.cache, to: continuation)
         for await progress in lines { try await send(.progress(progress)) }
         let last = await end
-        // Before the client knows of its change, and asks for the list.
-        await service.catalog.noteChange()
+        // The client asks for the list when it knows of its change.
+        if Operation.editsTitles { await service.catalog.noteChange() }
         try await send(last)
         try await stream.end()
     }

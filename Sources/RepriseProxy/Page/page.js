@@ -311,8 +311,8 @@ const showDownloads = ({ downloads }) => {
 
 // The library, page by page.
 const wanted = {}, keptWords = { pinned: "Pinned", download: "Kept", first: "Beginning kept" };
-let picturesDue = 0;
 let titles = [], mostByItself = 200, after, asked = null, isDue = false, isNew = true, loaded = 0, trouble = "";
+let picturesDue = 0;
 const showBadges = (list, { kept, tag, isStream, isComplete }) => {
   const texts = [isComplete && "Plays offline", keptWords[kept], tag && "#" + plain(tag), isStream && "Stream"];
   fill(list, texts.filter(Boolean), text => text, text =>
@@ -406,7 +406,7 @@ const loadTitles = async (goesOn = false) => {
   if (isNew) showTitles();
   try {
     do {
-      const query = new URLSearchParams({ limit: most - found.length, ...wanted, ...place && { after: place } });
+      const query = new URLSearchParams({ limit: most - found.length, pictures: "yes", ...wanted, ...place && { after: place } });
       const answer = await getJSON("titles.json?" + query, request.signal);
       if (asked !== request) return;
       found = found.concat(answer.titles);
@@ -418,7 +418,7 @@ const loadTitles = async (goesOn = false) => {
         choices("host", "All hosts", answer.facets.hosts);
         choices("tag", "All tags", answer.facets.tags);
       }
-      // An answer may have fewer titles than wanted where only those that play offline are.
+      // An answer has fewer titles than wanted if some of them do not play offline.
     } while (place && found.length < most && ++questions < 20);
     if (isNew) titles = [];
     const known = new Set(found.map(idOf));

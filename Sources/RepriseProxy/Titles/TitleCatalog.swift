@@ -69,7 +69,7 @@ actor TitleCatalog {
         )
     }
 
-    /// Has the next request wait for a new list.
+    /// The next request waits for a new list.
     func noteChange() { changes += 1 }
 
     private var isUsable: Bool { last.map { clock.elapsed() - $0.time < Self.usable } ?? false }
@@ -118,7 +118,7 @@ actor TitleCatalog {
 
 extension TitleCatalog.Contents {
     fileprivate init(_ all: [Title]) {
-        // Of what is only named or kept, nothing is stored yet.
+        // A title may have a name, or be kept, before any of its bytes is stored.
         let titles = all.filter { $0.fileCount > 0 }
         self.titles = titles.map { ($0, TitleSearch.text(of: $0)) }
         facets = TitlesReport.Facets(

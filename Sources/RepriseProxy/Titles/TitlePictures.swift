@@ -15,6 +15,8 @@ final class TitlePictures: Sendable {
         var order: [CacheKey] = []
         /// Titles without a picture, in the order of the list.
         var waiting: [(key: CacheKey, storedBytes: Int64)] = []
+        /// The title whose picture is being made.
+        var current: CacheKey?
         var work: Task<Void, Never>?
     }
 
@@ -34,9 +36,9 @@ final class TitlePictures: Sendable {
         state.withLock { if case .made(let bytes) = $0.pictures[key] { bytes } else { nil } }
     }
 
-    /// Has pictures made of these titles; of earlier ones that still wait, no longer.
+    /// Has pictures made of these titles, and of no earlier titles that still wait.
     ///
-    /// Returns the titles that have pictures, and whether more are to come.
+    /// Returns the titles that have pictures, and whether more pictures are to come.
     func want(_ titles: [Title]) -> (made: Set<CacheKey>, isWaiting: Bool) {
         state.withLock { state in
             var made: Set<CacheKey> = []
@@ -45,36 +47,40 @@ final class TitlePictures: Sendable {
                 switch state.pictures[title.key] {
                 case .made?: made.insert(title.key)
                 case .missing(let former)? where title.storedBytes < 2 * former: break
-                default: state.waiting.append((title.key, title.storedBytes))
+                default: if title.key != state.current { state.waiting.append((title.key, title.storedBytes)) }
                 }
             }
             if !state.waiting.isEmpty, state.work == nil {
                 state.work = Task { [weak self] in while await self?.makeNext() == true {} }
             }
-            return (made, !state.waiting.isEmpty)
+            return (made, !state.waiting.isEmpty || state.current != nil)
         }
     }
 
-    /// Returns whether there was one to make.
+    /// Makes the next picture; returns false if no title waits.
     private func makeNext() async -> Bool {
-        let next = state.withLock { state in
-            guard !state.waiting.isEmpty, !Task.isCancelled else {
-                state.work = nil
-                return nil as (key: CacheKey, storedBytes: Int64)?
-            }
-            return state.waiting.removeFirst()
-        }
-        guard let next else { return false }
-        let picture = await make(cache, next.key)
+        guard let (key, storedBytes) = next() else { return false }
+        let picture = await make(cache, key)
         state.withLock { state in
-            if state.pictures[next.key] == nil { state.order.append(next.key) }
-            state.pictures[next.key] =
-                if let picture, picture.count <= Self.mostBytes { .made(picture) } else {
-                    .missing(storedBytes: next.storedBytes)
-                }
+            state.current = nil
+            if state.pictures[key] == nil { state.order.append(key) }
+            let isSmall = picture.map { $0.count <= Self.mostBytes } ?? false
+            state.pictures[key] = isSmall ? picture.map { .made($0) } : .missing(storedBytes: storedBytes)
             if state.order.count > Self.mostPictures { state.pictures[state.order.removeFirst()] = nil }
         }
         return true
+    }
+
+    private func next() -> (key: CacheKey, storedBytes: Int64)? {
+        state.withLock { state in
+            guard !state.waiting.isEmpty, !Task.isCancelled else {
+                state.work = nil
+                return nil
+            }
+            let next = state.waiting.removeFirst()
+            state.current = next.key
+            return next
+        }
     }
 
     /// Ends its work in the background.

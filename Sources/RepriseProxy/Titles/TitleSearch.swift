@@ -20,7 +20,7 @@ struct TitleSearch: Sendable {
         if words.isEmpty, host == nil, tag == nil, !isKept { return nil }
     }
 
-    /// Whether a title is found, which has that ``text(of:)``.
+    /// Whether it finds `title`; `text` is the ``text(of:)`` of the title.
     func matches(_ title: Title, text: Text) -> Bool {
         if let host, title.url.authority != host { return false }
         if let tag, title.tag != tag { return false }
@@ -33,7 +33,7 @@ struct TitleSearch: Sendable {
         }
     }
 
-    /// Where words are searched: name, tag and URL, in lower case.
+    /// The text that is searched: name, tag and URL, in lower case.
     ///
     /// The query of a URL, which may have secrets, is not searched.
     static func text(of title: Title) -> Text {

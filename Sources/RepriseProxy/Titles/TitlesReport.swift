@@ -49,6 +49,8 @@ struct TitlesReport: Encodable, Sendable {
         let order: TitleOrder
         /// Whether only titles are wanted that play to their end without the origin.
         let isOffline: Bool
+        /// Whether pictures are wanted; they are made on demand.
+        let hasPictures: Bool
         let limit: Int
         /// `nil` for the first page.
         let place: Place?
@@ -56,7 +58,7 @@ struct TitlesReport: Encodable, Sendable {
         /// Names of the parameters that choose and order titles.
         static let filters = ["host", "kept", "search", "sort", "tag"]
         /// Names of all parameters.
-        static let parameters = filters + ["after", "limit", "offline"]
+        static let parameters = filters + ["after", "limit", "offline", "pictures"]
         /// Titles of one page if nothing is said.
         static let usualLimit = 50
         /// Bytes of the longest text that is searched for.
@@ -72,6 +74,7 @@ struct TitlesReport: Encodable, Sendable {
                 text, host: try target.value("host"), tag: try target.value("tag"),
                 isKept: try Self.flag("kept", of: target))
             isOffline = try Self.flag("offline", of: target)
+            hasPictures = try Self.flag("pictures", of: target)
             let name = try target.value("sort") ?? usualOrder.rawValue
             guard let order = TitleOrder(rawValue: name) else {
                 let names = TitleOrder.allCases.map(\.rawValue).joined(separator: ", ")
@@ -138,7 +141,7 @@ struct TitlesReport: Encodable, Sendable {
             try await service.cache.storedStreams($0)
         }
         let now = service.wallClock()
-        let pictures = service.pictures?.want(items.map(\.title))
+        let pictures = query.hasPictures ? service.pictures?.want(items.map(\.title)) : nil
         titles = items.map { item in
             var told = Item(item, stream: streams[item.title.key], at: now)
             if pictures?.made.contains(item.title.key) == true { told.picture = "-/picture?id=\(item.id)" }

@@ -109,7 +109,9 @@ public struct StreamExport: Sendable {
             }
             guard let outermost = plan.texts.last else { return [] }
             return try HLSParts(outermost, timedLists, among: plan.texts) { path, extent in
-                try plan.media.first { $0.path == path }.map { try files.bytes(extent, of: $0.entry) }
+                try plan.media.first { $0.path == path }.flatMap {
+                    try files.beginning(of: extent, in: $0.entry, atMost: StoredFiles.longestMap)
+                }
             }.periods()
         } catch let error as RepriseError {
             throw error

@@ -191,7 +191,10 @@ struct PageInBrowserTests {
 
     @Test("a browser without the token is asked for it") func login() async throws {
         try await Site.run { site async throws in
-            try await Serving.run(site.directory, ["--token", "a-long-token"]) { serving async throws in
+            let tokens = try site.directory.write(Array("kids a-token-for-playing\n".utf8), to: "tokens")
+            #expect(chmod(tokens, 0o600) == 0)
+            let options = ["--token", "a-long-token", "--token-file", tokens]
+            try await Serving.run(site.directory, options) { serving async throws in
                 try await Chromium().use { page async throws in
                     for domain in ["Page", "Runtime", "Log"] { try await page.call(domain + ".enable") }
                     try await page.open("http://127.0.0.1:\(serving.port)/")
@@ -205,7 +208,10 @@ struct PageInBrowserTests {
                             """)
                     }
                     try await enter("wrong")
-                    try await page.wait(for: "document.querySelector('#problem').textContent !== ''")
+                    let problem = "document.querySelector('#problem').textContent"
+                    try await page.wait(for: "\(problem) === 'That is not a token of this server.'")
+                    try await enter("a-token-for-playing")
+                    try await page.wait(for: "\(problem).startsWith('This token is for playing.')")
                     try await enter("a-long-token")
                     let place = "location.pathname + !!document.querySelector('#url')"
                     // While the browser changes to the page, it answers nothing.

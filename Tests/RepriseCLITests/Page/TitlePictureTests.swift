@@ -16,7 +16,7 @@ struct TitlePictureTests {
     }
 
     private static func titles(_ serving: Serving) async throws -> Titles {
-        try JSONDecoder().decode(Titles.self, from: Data(try await serving.get("/-/titles.json").body))
+        try JSONDecoder().decode(Titles.self, from: Data(try await serving.get("/-/titles.json?pictures=yes").body))
     }
 
     @Test("a stored stream has a picture, unless it is encrypted", arguments: StreamMedia.allCases)
@@ -41,6 +41,25 @@ struct TitlePictureTests {
                 #expect(picture.head.status == 200 && picture.body.starts(with: [0xFF, 0xD8, 0xFF]))
             }
             #expect(site.origin.snapshot.requestCount == requests)
+        }
+    }
+
+    @Test("an encrypted cache, and a list that wants none, have no pictures") func unwanted() async throws {
+        let film = try await StreamMedia.byteRanges.make(seconds: 2)["film.mp4"]
+        try await Site.run { site async throws in
+            site.origin.set(TestOrigin.Resource(.bytes(try #require(film)), mediaType: "video/mp4"), at: "/film.mp4")
+            let key = String(repeating: "0f", count: 32)
+            for (variables, isMade) in [(["REPRISE_ENCRYPT_KEY": key], false), ([:], true)] {
+                let cache = try TemporaryDirectory()
+                defer { cache.remove() }
+                try await Serving.run(cache, environment: variables) { serving async throws in
+                    #expect(try await serving.get(site.target("/film.mp4")).head.status == 200)
+                    let plain = try await serving.get("/-/titles.json").body
+                    #expect(!String(decoding: plain, as: UTF8.self).contains("icture"))
+                    await eventually { (try? await Self.titles(serving))?.makesPictures == nil }
+                    #expect((try await Self.titles(serving).titles.first?.picture != nil) == isMade)
+                }
+            }
         }
     }
 

@@ -2,6 +2,7 @@ import Foundation
 import HTTPSemantics
 import Reprise
 import RepriseStreams
+import Primitives
 import RepriseTesting
 import TestLimits
 import TestSupport
@@ -203,6 +204,29 @@ import Testing
             let titles = try await catalog.titles(TitleSearch(text), in: .name)
             #expect(titles.map(\.url.lastPathComponent) == found)
             await catalog.stop()
+        }
+    }
+
+    @Test("a picture that is being made is waited for, and not made again") func pictureOnce() async throws {
+        try await Self.run { proxy async throws in
+            let (begun, ending) = (Promise<Void>(), Promise<Void>())
+            let made = Mutex<[CacheKey]>([])
+            let pictures = TitlePictures(proxy.bench.cache) { _, key in
+                made.withLock { $0.append(key) }
+                begun.fulfill()
+                await ending.value
+                return key.text.contains("Ant") ? [1, 2, 3] : nil
+            }
+            let titles = try await proxy.bench.cache.titles()
+            let ant = try #require(titles.first { $0.url.lastPathComponent == "Ant.mp4" })
+            #expect(pictures.want([ant]).isWaiting)
+            await begun.value
+            #expect(pictures.want(titles).isWaiting)
+            ending.fulfill()
+            await eventually { !pictures.want(titles).isWaiting }
+            #expect(made.withLock { Set($0).count == titles.count && $0.count == titles.count })
+            #expect(pictures.want(titles).made == [ant.key] && pictures.picture(of: ant.key) == [1, 2, 3])
+            pictures.stop()
         }
     }
 

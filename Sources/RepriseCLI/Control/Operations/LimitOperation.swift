@@ -6,6 +6,7 @@ struct LimitOperation: ControlOperation {
     typealias Outcome = NoOutcome
 
     static let name = "limit"
+    static let editsTitles = true
 
     let tag: String
     /// Bytes on disk; `nil` for no limit.
@@ -15,7 +16,7 @@ struct LimitOperation: ControlOperation {
 
     init(tag: String, limit: Int64?) { (self.tag, self.limit) = (tag, limit) }
 
-    /// A limit that is left out is an error: only `null` removes one.
+    /// A missing limit is an error; only `null` removes the limit.
     init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Member.self)
         tag = try members.decode(String.self, forKey: .tag)

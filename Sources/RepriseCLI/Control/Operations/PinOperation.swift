@@ -8,6 +8,7 @@ struct PinOperation: ControlOperation {
     typealias Progress = TransferReport
 
     static let name = "pin"
+    static let editsTitles = true
 
     /// A URL or an identifier.
     let url: String

@@ -10,9 +10,5 @@ struct Problem: Codable, Sendable {
     }
 
     /// The error, as it was.
-    var error: RepriseError {
-        var error = RepriseError(.init(code), message)
-        error.reportedStatus = status
-        return error
-    }
+    var error: RepriseError { RepriseError(reported: code, message, status: status) }
 }

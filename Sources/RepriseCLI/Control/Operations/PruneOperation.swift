@@ -4,6 +4,7 @@ import RepriseProxy
 /// Removes the least recently used entries.
 struct PruneOperation: ControlOperation {
     static let name = "prune"
+    static let editsTitles = true
 
     /// Bytes that the media may occupy at most afterwards.
     let size: Int64?

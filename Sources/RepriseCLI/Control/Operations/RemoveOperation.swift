@@ -6,6 +6,7 @@ import RepriseStreams
 /// Removes titles and files.
 struct RemoveOperation: ControlOperation {
     static let name = "remove"
+    static let editsTitles = true
 
     /// URLs, keys or identifiers.
     var urls: [String]?
@@ -22,9 +23,7 @@ struct RemoveOperation: ControlOperation {
     /// Whether it only says what would go.
     var dry: Bool?
     /// How URLs become keys; the server's own rule if there is none.
-    var names: Names?
-
-    private var rule: Names { names ?? Names() }
+    var names = Names()
 
     struct Outcome: Codable, Sendable {
         let entries, pins: Int
@@ -71,7 +70,7 @@ struct RemoveOperation: ControlOperation {
             let wanted = content.references(filter, now: cache.clock.wallClock())
             return try await remove(wanted, of: content, in: cache, readingLists: true)
         case .named(let urls):
-            let (content, wanted, missing) = try await named(try await rule.keys(for: urls, in: cache), in: cache)
+            let (content, wanted, missing) = try await named(try await names.keys(for: urls, in: cache), in: cache)
             return try await remove(wanted, of: content, in: cache, readingLists: true, missing: missing)
         }
     }
@@ -86,7 +85,7 @@ struct RemoveOperation: ControlOperation {
         var (content, wanted, missing) = (Content(), [TitleReference](), nil as String?)
         var all: Content?
         for name in names {
-            let found = try await Content(cache, of: rule.keys(of: name, or: cache.keyPolicy))
+            let found = try await Content(cache, of: self.names.keys(of: name, or: cache.keyPolicy))
             guard found.everything.isEmpty else {
                 wanted += found.everything
                 content.add(found)
@@ -95,7 +94,7 @@ struct RemoveOperation: ControlOperation {
             let searched: Content
             if let all { searched = all } else { searched = try await Content(cache) }
             all = searched
-            let matches = searched.everything.filter { rule.matches(name, for: $0.key, url: $0.url) }
+            let matches = searched.everything.filter { self.names.matches(name, for: $0.key, url: $0.url) }
             wanted += matches
             if matches.isEmpty { missing = missing ?? name }
         }
@@ -109,7 +108,7 @@ struct RemoveOperation: ControlOperation {
     ) async throws -> Outcome {
         let keys = wanted.map(\.key)
         // Everything needs no look: nothing is left that could need a file.
-        let named = readingLists ? try await cache.storedFiles(aroundTitles: keys, policy: rule.policy) : [:]
+        let named = readingLists ? try await cache.storedFiles(aroundTitles: keys, policy: self.names.policy) : [:]
         let pins = Set(keys).intersection(content.pins.map(\.key)).count
         guard dry != true else {
             let forecast = try await cache.forecast(ofRemovingTitles: keys, knowing: named)

@@ -5,6 +5,7 @@ import RepriseStreams
 /// Gives a title a name and a tag, or takes both away.
 struct TitleOperation: ControlOperation {
     static let name = "title"
+    static let editsTitles = true
 
     let url: String
     /// What is `nil` stays as it is, unless ``clear`` is set; an empty text is removed.

@@ -4,6 +4,7 @@ import RepriseProxy
 /// Allows pinned URLs to be evicted again.
 struct UnpinOperation: ControlOperation {
     static let name = "unpin"
+    static let editsTitles = true
 
     /// URLs or identifiers.
     let urls: [String]
