@@ -196,7 +196,7 @@ struct ManyTitles {
                 let hash = CacheKey(list(title)).hash
                 try database.execute(
                     sql: "INSERT INTO title (keyHash, named, record) VALUES (?, 0, ?)",
-                    arguments: [hash, Self.record(record, of: title, context: "2 title \(hash)")])
+                    arguments: [hash, Self.record(record, of: title, context: "title \(hash)")])
                 let id = database.lastInsertedRowID
                 for file in files { try copy(file, to: title, id: id, in: database) }
             }
@@ -216,7 +216,7 @@ struct ManyTitles {
         try insert(
             "generation (id, keyHash, record, salt, allocated, stored) VALUES (?, ?, ?, ?, ?, ?)",
             [
-                generation, hash, Self.record(file.record, of: title, context: "2 record \(hash) \(generation)"),
+                generation, hash, Self.record(file.record, of: title, context: "record \(hash) \(generation)"),
                 file.salt, file.allocated, file.stored,
             ])
         try insert(

@@ -10,7 +10,7 @@ extension RepriseError {
     }
 
     /// How a message ends if something came that a log-in may help against.
-    static let logInQuestion = "is a log-in needed?"
+    private static let logInQuestion = "is a log-in needed?"
 
     /// The error where something else came than was asked for, as `message` says, and a log-in may help.
     package static func logIn(_ code: Code, _ message: String) -> RepriseError {

@@ -18,6 +18,32 @@ import Testing
         #expect(try await Command.run("stats", directory).exit == .status(0))
     }
 
+    @Test("a cache of an unreleased format is refused by commands that read, and set aside by others, which say so")
+    func unreleasedFormat() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: 1_500)
+            let url = site.origin.url("/film.mp4")
+            #expect(try await Command.run("fetch", site.directory, [url]).exit == .status(0))
+            let index = try #require(FileHandle(forUpdatingAtPath: site.directory.path(of: "catalogue.sqlite")))
+            for (offset, bytes) in [(UInt64(60), [0, 0, 0, 10]), (68, [0x52, 0x50, 0, 10])] as [(UInt64, [UInt8])] {
+                try index.seek(toOffset: offset)
+                try index.write(contentsOf: bytes)
+            }
+            try index.close()
+            for command in [["list"], ["list", "--json"], ["stats"], ["show", url], ["export", url, "-o", "-"]] {
+                let outcome = try await Command.run(command[0], site.directory, Array(command.dropFirst()))
+                #expect(outcome.exit == .status(74), "\(command): \(outcome)")
+                #expect(
+                    outcome.errors.contains("was made by a version of Reprise that was never released"), "\(outcome)")
+                #expect(outcome.output.isEmpty, "\(command): \(outcome.output)")
+            }
+            let fetch = try await Command.run("fetch", site.directory, [url])
+            #expect(fetch.exit == .status(0), "\(fetch)")
+            #expect(fetch.errors.contains("it is kept in \(site.directory.path)/unreleased,"), "\(fetch)")
+            #expect(try await Command.run("list", site.directory).output.contains(url))
+        }
+    }
+
     @Test func listHasTheMostRecentlyUsedFirst() async throws {
         try await Site.run { site async throws in
             let urls = ["/a.mp4", "/b.mp4"].map { site.origin.url($0) }

@@ -110,9 +110,9 @@ import Testing
     @Test func aNewerFormatIsRefusedAndLeftAlone() async throws {
         let directory = try TemporaryDirectory()
         let queue = try DatabaseQueue(path: directory.path(of: "catalogue.sqlite"))
-        // "RP" and the format, twice: one flipped bit makes a damaged file, not a newer format.
+        // "Re" and the format, twice: one flipped bit makes a damaged file, not a newer format.
         try await queue.write { database in
-            try database.execute(sql: "PRAGMA user_version = 99; PRAGMA application_id = \(0x5250_0000 + 99)")
+            try database.execute(sql: "PRAGMA user_version = 99; PRAGMA application_id = \(0x5265_0000 + 99)")
         }
         try queue.close()
         let error = await #expect(throws: RepriseError.self) {

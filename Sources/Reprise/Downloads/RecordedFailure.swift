@@ -16,12 +16,7 @@ extension RecordCodec.Failure {
                 ? OriginRefusal(head: HTTPResponse(status: .init(code: code)), body: [], age: nil) : nil
         }
         var error = RepriseError(.init(code), message, refusal: refusal)
-        error.remedy = remedy.flatMap { RepriseError.Remedy(rawValue: $0) } ?? earlierRemedy
+        error.remedy = remedy.flatMap { RepriseError.Remedy(rawValue: $0) }
         return error
-    }
-
-    /// What may help, as records of earlier versions say it: at the end of the message.
-    private var earlierRemedy: RepriseError.Remedy? {
-        message.hasSuffix(RepriseError.logInQuestion) ? .logIn : nil
     }
 }

@@ -12,7 +12,7 @@ struct Vault: Sendable {
 
     init(key: SymmetricKey) {
         root = key
-        nameKey = Self.derive(key, salt: [], for: "reprise 2 names")
+        nameKey = Self.derive(key, salt: [], for: "reprise names")
     }
 
     private static func derive(_ key: SymmetricKey, salt: [UInt8], for purpose: String) -> SymmetricKey {
@@ -40,7 +40,7 @@ struct Vault: Sendable {
 
     /// Seals fields of the index under a generation's salt; `context` is authenticated with them.
     func seal(_ fields: Data, salt: [UInt8], context: String) throws -> Data {
-        let key = Self.derive(root, salt: salt, for: "reprise 2 record")
+        let key = Self.derive(root, salt: salt, for: "reprise record")
         let box = try AES.GCM.seal(fields, using: key, authenticating: Array(context.utf8))
         guard let combined = box.combined else { throw CryptoKitError.incorrectParameterSize }
         return combined
@@ -48,7 +48,7 @@ struct Vault: Sendable {
 
     /// Opens the result of ``seal(_:salt:context:)``; `nil` for another key, another context or a changed bit.
     func open(_ sealed: Data, salt: [UInt8], context: String) -> Data? {
-        let key = Self.derive(root, salt: salt, for: "reprise 2 record")
+        let key = Self.derive(root, salt: salt, for: "reprise record")
         guard let box = try? AES.GCM.SealedBox(combined: sealed) else { return nil }
         return try? AES.GCM.open(box, using: key, authenticating: Array(context.utf8))
     }
@@ -56,8 +56,8 @@ struct Vault: Sendable {
     /// A sealer for the chunks of one generation.
     func sealer(name: String, generation: Int64, salt: [UInt8]) -> ChunkSealer {
         ChunkSealer(
-            key: Self.derive(root, salt: salt, for: "reprise 2 chunks"),
-            context: Array("2 \(name) \(UInt64(bitPattern: generation)) ".utf8))
+            key: Self.derive(root, salt: salt, for: "reprise chunks"),
+            context: Array("\(name) \(UInt64(bitPattern: generation)) ".utf8))
     }
 }
 

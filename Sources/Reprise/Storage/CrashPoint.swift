@@ -4,7 +4,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case opened
     /// Inside the transaction that brings the index to the next format, before its commit.
     case migrating
-    /// A file of a damaged index was moved aside; others may still be in place.
+    /// A file of a damaged index, or of a cache of an unreleased format, was moved aside; others may still be in place.
     case settingAside
     /// A cache that another key made is being emptied, as requested: first a mark says so, then the index's files are
     /// removed one by one, then the media.

@@ -50,14 +50,15 @@ struct StoreOpening {
         // First, because what is created in a directory gets its protection.
         Self.protect(directory, in: fileSystem)
         lock = try DirectoryLock(directory: directory, in: fileSystem)
+        let unreleased = try Index.setAsideUnreleased(directory, fileSystem: fileSystem) { configuration.reached?($0) }
         try Self.makeDirectory(directory + "/media", in: fileSystem)
         Self.protectContents(of: directory, in: fileSystem)
         let opening = try Self.openIndex(directory, vault: vault, configuration: configuration)
         index = opening.index
-        isUnclean = opening.session.isUnclean || opening.reset != nil
+        reset = unreleased ?? opening.reset
+        isUnclean = opening.session.isUnclean || reset != nil
         limit = opening.session.limit
         limitBefore = opening.session.limitBefore
-        reset = opening.reset
         problem = nil
     }
 

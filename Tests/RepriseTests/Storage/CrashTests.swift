@@ -163,17 +163,33 @@ import Testing
     /// Points that a process which only plays does not come to.
     private static func isApart(_ point: CrashPoint) -> Bool { [.closing, .resetting, .migrating].contains(point) }
 
-    @Test("killed while a directory of format 2 is migrated: everything stays", arguments: [1, 2], [false, true])
-    func killedWhileMigrating(passage: Int, isSealed: Bool) async throws {
-        let fixture = try FormatFixture(2, isSealed: isSealed)
+    @Test("killed while a directory of an unreleased format is set aside: all of it is kept", arguments: 1...6)
+    func killedWhileSettingUnreleasedAside(passage: Int) async throws {
+        let fixture = try FormatFixture(isSealed: false)
         defer { fixture.remove() }
+        try fixture.makeUnreleased(9)
+        for name in ["index.suspect", "index.resetting", "catalogue.sqlite-wal", "catalogue.sqlite-shm"] {
+            try Data().write(to: URL(fileURLWithPath: "\(fixture.path)/\(name)"))
+        }
+        let names = try Set(FileManager.default.contentsOfDirectory(atPath: fixture.path))
         var settings = Settings(directory: fixture.path, url: "http://127.0.0.1:9/", lengths: [])
-        settings.key = isSealed ? FormatFixture.key : nil
-        settings.crashPoint = CrashPoint.migrating.rawValue
+        settings.crashPoint = CrashPoint.settingAside.rawValue
         settings.passage = passage
         let outcome = try await Self.run(settings, for: Self.longest)
         #expect(outcome.exit == .signal(SIGKILL), "\(outcome)")
-        try await fixture.expectEverything()
+        let origin = ScriptedOrigin { _, _ in .init(404) }
+        let cache = try await MediaCache.open(directory: fixture.path, origin: origin)
+        #expect((cache.resetReason == nil) == (passage == 6))
+        #expect(try await cache.entries().isEmpty)
+        await cache.close()
+        let folder = fixture.path + "/unreleased"
+        #expect(try Set(FileManager.default.contentsOfDirectory(atPath: folder)) == names)
+        // It is a whole cache directory.
+        for name in ["index.suspect", "index.resetting"] {
+            try FileManager.default.removeItem(atPath: "\(folder)/\(name)")
+        }
+        try FormatFixture.setFormat(1, application: 0x5265_0001, in: folder)
+        try await fixture.expectEverything(in: folder)
     }
 
     @Test("killed while it empties a cache for another key: all is there, or nothing", arguments: [1, 2, 3, 4])

@@ -9,7 +9,7 @@ import Testing
 
 private let isLong = ProcessInfo.processInfo.environment["REPRISE_LONG"] != nil
 
-/// An index that is damaged, foreign or old is set aside; no flipped bit anywhere causes a wrong byte.
+/// An index that is damaged or foreign is set aside; no flipped bit anywhere causes a wrong byte.
 @Suite(.limit(minutes: isLong ? 180 : 3)) struct DamagedIndexTests {
     private static func pattern(_ range: Range<Int64>) -> [UInt8] { TestPattern.bytes(in: range, seed: 1) }
 
@@ -147,7 +147,7 @@ private let isLong = ProcessInfo.processInfo.environment["REPRISE_LONG"] != nil
         }
     }
 
-    @Test func theFirstFormatIsDropped() async throws {
+    @Test func anIndexThatDoesNotNameItsFormatIsSetAside() async throws {
         try await Self.expectReset { path in
             let queue = try DatabaseQueue(path: path)
             try await queue.write { try $0.execute(sql: "PRAGMA user_version = 1; PRAGMA application_id = 0") }

@@ -8,9 +8,11 @@ import Testing
 
 @testable import Reprise
 
-/// A copy of a cache directory of an earlier format, made by the command as it was then: a whole file, a part of one, a
-/// pinned file, a pinned URL of which nothing is stored, a download, and a response that varies; since format 7 the
-/// beginning of the last one is kept.
+/// A copy of a cache directory of format 1: a whole file, a part of one, a pinned file, a pinned URL without stored
+/// bytes, a download, and a response that varies, whose beginning is kept.
+///
+/// `REPRISE_MAKE_FIXTURE=DIRECTORY scripts/test --filter FormatTests` makes such directories, `plain` and `encrypted`.
+/// They are made once for each format, by the version that introduces it.
 struct FormatFixture {
     static let key = String(repeating: "5a", count: 32)
     private static let origin = "http://127.0.0.1:8123"
@@ -22,27 +24,71 @@ struct FormatFixture {
 
     let path: String
     let isSealed: Bool
-    private let format: Int
     private let directory: TemporaryDirectory
 
-    init(_ format: Int, isSealed: Bool) throws {
-        (self.format, self.isSealed) = (format, isSealed)
+    init(isSealed: Bool) throws {
+        self.isSealed = isSealed
         directory = try TemporaryDirectory()
         path = directory.path(of: "cache")
         let fixtures = try #require(Bundle.module.url(forResource: "Fixtures", withExtension: nil))
         try FileManager.default.copyItem(
-            atPath: fixtures.appendingPathComponent("format-\(format)/\(isSealed ? "encrypted" : "plain")").path,
+            atPath: fixtures.appendingPathComponent("format-1/\(isSealed ? "encrypted" : "plain")").path,
             toPath: path)
     }
 
     func remove() { directory.remove() }
 
-    var encryption: CacheEncryption? {
-        isSealed ? KeyFile.key(hexadecimal: Self.key).map { CacheEncryption(key: $0) } : nil
+    var encryption: CacheEncryption? { Self.encryption(isSealed: isSealed) }
+
+    private static func encryption(isSealed: Bool) -> CacheEncryption? {
+        isSealed ? KeyFile.key(hexadecimal: key).map { CacheEncryption(key: $0) } : nil
     }
 
-    /// The index as it lies in the file.
+    /// The bytes of the index file.
     func index() throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path + "/catalogue.sqlite")) }
+
+    /// Changes the format that the index in the directory names, and nothing else.
+    static func setFormat(_ version: Int, application: Int, in path: String) throws {
+        let handle = try #require(FileHandle(forUpdatingAtPath: path + "/catalogue.sqlite"))
+        for (offset, number) in [(UInt64(60), version), (68, application)] {
+            try handle.seek(toOffset: offset)
+            try handle.write(contentsOf: (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) })
+        }
+        try handle.close()
+    }
+
+    /// Makes it a directory of a format from before the first release: the index says so, whatever else it contains.
+    func makeUnreleased(_ format: Int) throws {
+        try Self.setFormat(format, application: 0x5250_0000 + format, in: path)
+    }
+
+    /// Makes the directory at `path`.
+    static func make(_ path: String, isSealed: Bool) async throws {
+        let files = files
+        let origin = ScriptedOrigin { request, _ in
+            guard let file = files.first(where: { url($0.name) == request.url.description }) else { return .init(404) }
+            return .media(
+                request, bytes(0..<file.length, seed: file.seed), file.name == "varies" ? [.vary: "User-Agent"] : [:])
+        }
+        var configuration = MediaCache.Configuration()
+        configuration.encryption = encryption(isSealed: isSealed)
+        let cache = try await MediaCache.open(directory: path, origin: origin, configuration: configuration)
+        for file in files {
+            let resource = try cache.resource(for: url(file.name))
+            for range in file.stored {
+                _ = try await resource.read(Int64(range.lowerBound)..<Int64(range.upperBound)).collect()
+            }
+        }
+        let kept: [(String, Retention)] = [
+            ("pinned", .pinned(until: nil)), ("never", .pinned(until: nil)), ("download", .download),
+            ("varies", .first(.bytes(1000))),
+        ]
+        for (name, retention) in kept { try await cache.retain(cache.resource(for: url(name)), as: retention) }
+        await cache.close()
+        for name in ["lock", "index.reserve", "catalogue.sqlite-wal", "catalogue.sqlite-shm"] {
+            try FileManager.default.removeItem(atPath: "\(path)/\(name)")
+        }
+    }
 
     static func url(_ name: String) -> String { "\(origin)/\(name).mp4" }
 
@@ -51,7 +97,10 @@ struct FormatFixture {
     }
 
     /// Entries, their bytes, pins and downloads are all there, and the index has the current format.
-    func expectEverything(_ sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    func expectEverything(
+        in folder: String? = nil, _ sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let path = folder ?? path
         let client = NIOOrigin()
         var configuration = MediaCache.Configuration()
         configuration.encryption = encryption
@@ -78,7 +127,7 @@ struct FormatFixture {
         #expect(kept[Self.url("download")] == .download, sourceLocation: sourceLocation)
         #expect(kept[Self.url("whole")] == .cached, sourceLocation: sourceLocation)
         #expect(
-            kept[Self.url("varies")] == (format < 7 ? .cached : .first(.bytes(1000))), sourceLocation: sourceLocation)
+            kept[Self.url("varies")] == .first(.bytes(1000)), sourceLocation: sourceLocation)
         #expect(
             try await cache.awaitedEntries().map(\.url.description) == [Self.url("never")],
             sourceLocation: sourceLocation)
@@ -95,23 +144,26 @@ struct FormatFixture {
     }
 }
 
-/// Directories of earlier formats keep everything.
+/// Directories of released formats keep everything; those from before the first release are set aside.
 @Suite(.limit(minutes: 2)) struct FormatTests {
-    private static let formats = [2, 3, 4, 5, 6, 7, 8, 9]
+    private static let place = ProcessInfo.processInfo.environment["REPRISE_MAKE_FIXTURE"]
 
-    @Test(
-        "a directory of an earlier format is migrated with entries, bytes, pins and downloads",
-        arguments: Self.formats, [false, true])
-    func formerFormats(format: Int, isSealed: Bool) async throws {
-        let fixture = try FormatFixture(format, isSealed: isSealed)
+    @Test(.enabled(if: place != nil), arguments: [false, true]) func makeFixture(isSealed: Bool) async throws {
+        let place = try #require(Self.place)
+        try await FormatFixture.make("\(place)/\(isSealed ? "encrypted" : "plain")", isSealed: isSealed)
+    }
+
+    @Test("a directory of format 1 has its entries, bytes, pins and downloads", arguments: [false, true])
+    func formerFormats(isSealed: Bool) async throws {
+        let fixture = try FormatFixture(isSealed: isSealed)
         defer { fixture.remove() }
         try await fixture.expectEverything()
         try await fixture.expectEverything()
     }
 
-    @Test("an inspector reads an earlier format and changes nothing", arguments: Self.formats, [false, true])
-    func inspection(format: Int, isSealed: Bool) async throws {
-        let fixture = try FormatFixture(format, isSealed: isSealed)
+    @Test("an inspector reads format 1 and changes nothing", arguments: [false, true])
+    func inspection(isSealed: Bool) async throws {
+        let fixture = try FormatFixture(isSealed: isSealed)
         defer { fixture.remove() }
         let before = try fixture.index()
         let inspector = try CacheInspector(directory: fixture.path, encryption: fixture.encryption)
@@ -126,9 +178,9 @@ struct FormatFixture {
         try await fixture.expectEverything()
     }
 
-    @Test("another key changes nothing in a directory of an earlier format", arguments: Self.formats, [false, true])
-    func otherKey(format: Int, isSealed: Bool) async throws {
-        let fixture = try FormatFixture(format, isSealed: isSealed)
+    @Test("another key changes nothing in a directory of format 1", arguments: [false, true])
+    func otherKey(isSealed: Bool) async throws {
+        let fixture = try FormatFixture(isSealed: isSealed)
         defer { fixture.remove() }
         let before = try fixture.index()
         var configuration = MediaCache.Configuration()
@@ -156,8 +208,75 @@ struct FormatFixture {
                 )
             }
             #expect(version == Index.formatVersion)
-            #expect(application == 0x5250_0000 + Index.formatVersion)
+            #expect(application == 0x5265_0000 + Index.formatVersion)
             try queue.close()
         }
+    }
+
+    // MARK: - Before the first release
+
+    /// The paths and bytes of the files in a directory, except for its lock.
+    private static func contents(of path: String) throws -> [String: Data] {
+        let names = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
+        return try names.reduce(into: [:]) { contents, name in
+            var isDirectory: ObjCBool = false
+            let file = "\(path)/\(name)"
+            guard FileManager.default.fileExists(atPath: file, isDirectory: &isDirectory), !isDirectory.boolValue else {
+                return
+            }
+            contents[name] = try Data(contentsOf: URL(fileURLWithPath: file))
+        }
+    }
+
+    private static func open(
+        _ path: String, resets: Bool = false, encryption: CacheEncryption? = nil
+    ) async throws -> MediaCache {
+        var configuration = MediaCache.Configuration()
+        configuration.encryption = encryption
+        configuration.resetsWhenKeyDiffers = resets
+        return try await MediaCache.open(
+            directory: path, origin: ScriptedOrigin { _, _ in .init(404) }, configuration: configuration)
+    }
+
+    @Test(
+        "a directory of an unreleased format is set aside under any key, with every byte of it",
+        arguments: [0] + Array(2...10), [false, true])
+    func unreleased(format: Int, isSealed: Bool) async throws {
+        let fixture = try FormatFixture(isSealed: isSealed)
+        defer { fixture.remove() }
+        for (folder, resets) in [("unreleased", false), ("unreleased.2", true)] {
+            try fixture.makeUnreleased(format)
+            let before = try Self.contents(of: fixture.path).filter { !$0.key.hasPrefix("unreleased") }
+            let key = try #require(KeyFile.key(hexadecimal: String(repeating: "11", count: 32)))
+            let encryption = resets ? CacheEncryption(key: key) : nil
+            let cache = try await Self.open(fixture.path, resets: resets, encryption: encryption)
+            #expect(cache.resetReason?.contains("never released; it is kept in \(fixture.path)/\(folder),") == true)
+            #expect(try await cache.entries().isEmpty)
+            #expect(cache.storedBytes == 0)
+            await cache.close()
+            let kept = try Self.contents(of: "\(fixture.path)/\(folder)")
+            #expect(kept == before.filter { kept[$0.key] != nil || !["lock", "index.reserve"].contains($0.key) })
+            let again = try await Self.open(fixture.path, encryption: encryption)
+            #expect(again.resetReason == nil)
+            await again.close()
+            #expect(try Self.contents(of: "\(fixture.path)/\(folder)") == kept)
+        }
+    }
+
+    @Test("an inspector refuses an unreleased format and changes nothing", arguments: 2...10, [false, true])
+    func unreleasedInspection(format: Int, isSealed: Bool) async throws {
+        let fixture = try FormatFixture(isSealed: isSealed)
+        defer { fixture.remove() }
+        try fixture.makeUnreleased(format)
+        let before = try Self.contents(of: fixture.path)
+        for encryption in [fixture.encryption, nil] {
+            let error = #expect(throws: RepriseError.self) {
+                try CacheInspector(directory: fixture.path, encryption: encryption)
+            }
+            #expect(error?.code == .storageUnavailable)
+            #expect(error?.message.contains("was made by a version of Reprise that was never released") == true)
+        }
+        #expect(try MediaCache.holdings(in: fixture.path, underAnotherKeyThan: nil) == nil)
+        #expect(try Self.contents(of: fixture.path) == before)
     }
 }

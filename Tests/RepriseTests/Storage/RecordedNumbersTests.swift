@@ -133,7 +133,7 @@ import Testing
 
     @Test func aSuspectIndexOfANewerVersionIsLeftAlone() async throws {
         let version = Index.formatVersion + 1
-        let sql = "PRAGMA user_version = \(version); PRAGMA application_id = \(0x5250_0000 + version)"
+        let sql = "PRAGMA user_version = \(version); PRAGMA application_id = \(0x5265_0000 + version)"
         try await Self.run(sql) { bench async throws in
             try Data().write(to: URL(fileURLWithPath: bench.directory.path(of: "index.suspect")))
             let error = await #expect(throws: RepriseError.self) {

@@ -45,7 +45,7 @@ extension Index {
         }
         return Holdings(
             entries: try max(count("entry"), count("generation")), storedBytes: try usage(in: database).stored,
-            holds: try count(retentionTable(in: database)))
+            holds: try count("retention"))
     }
 
     /// Whether the index is encrypted; throws if it does not say.
@@ -79,12 +79,10 @@ extension Index {
         try keyDifference(database, vault: vault).map { Foreign(difference: $0, holdings: try holdings(in: database)) }
     }
 
-    /// The same for the index in `directory`; `nil` also if it cannot be read.
+    /// The same for the index in `directory`; `nil` also if it cannot be read, or if its format was never released.
     static func foreign(in directory: String, vault: Vault?) -> Foreign? {
-        guard let found = try? reading(directory + "/" + fileName, { try foreign($0, vault: vault) }) else {
-            return nil
-        }
-        return found.result
+        guard !isUnreleased(directory, fileSystem: SystemFileSystem()) else { return nil }
+        return try? reading(directory + "/" + fileName) { try foreign($0, vault: vault) }.result
     }
 }
 

@@ -25,6 +25,12 @@ extension Index {
     static func open(readOnly directory: String, vault: Vault?) throws(RepriseError) -> Index? {
         let path = directory + "/" + fileName
         try DirectoryClaim.check(directory, fileSystem: SystemFileSystem())
+        guard !isUnreleased(directory, fileSystem: SystemFileSystem()) else {
+            throw RepriseError(
+                .storageUnavailable,
+                "The cache in \(directory) was made by a version of Reprise that was never released, and cannot be read. "
+                    + "The next command that writes moves it to a folder of its own, and the cache starts empty.")
+        }
         do throws(SystemError) {
             _ = try SystemFileSystem().status(of: path)
         } catch {
@@ -175,7 +181,7 @@ extension Index {
     private func holdsNothing() throws -> Bool { try database.read { try Self.holdings(in: $0).isEmpty } }
 
     /// Whether there is a file called `name` that tells an opening something by its existence.
-    private static func exists(_ name: String, in directory: String, fileSystem: any FileSystem) -> Bool {
+    static func exists(_ name: String, in directory: String, fileSystem: any FileSystem) -> Bool {
         (try? fileSystem.status(of: "\(directory)/\(name)")) != nil
     }
 
@@ -254,7 +260,7 @@ extension Index {
         }
     }
 
-    /// An index that is not ours, too old, or damaged.
+    /// An index that is not ours, or damaged.
     struct Unusable: Error { let reason: String }
 
     private static func open(

@@ -1,119 +1,38 @@
 import Foundation
 import GRDB
 
-/// The tables of the index, and how those of earlier formats become the current ones.
+/// The tables of the index, and the migrations that make them.
 ///
-/// A new format is a further migration: entries, pins and downloads of earlier ones stay. Each migration is one
-/// transaction, so that a killed process leaves the index as it was before or after it.
+/// A new format is a further migration, which keeps entries, pins and downloads. Each migration is one transaction, so
+/// that a killed process leaves the index as it was before or after it.
 extension Index {
     /// Written to `user_version` and to the low half of `application_id`, so that one flipped bit makes a damaged file
     /// and not a newer format.
     ///
-    /// A newer format is refused; an older one is migrated (``migrator(for:_:)``).
-    static let formatVersion = 10
+    /// A newer format is refused; an older one is migrated.
+    static let formatVersion = 1
 
-    /// "RP" and the format version.
-    private static func applicationID(of format: Int) -> Int { 0x5250_0000 + format }
+    /// The high half of `application_id`: "Re".
+    static let mark: [UInt8] = [0x52, 0x65]
+    /// The high half in indexes from before the first release, "RP", whose formats 2 to 10 are no longer read.
+    static let unreleasedMark: [UInt8] = [0x52, 0x50]
 
-    /// The first format whose directories are kept; earlier ones are dropped.
-    private static let oldestFormat = 2
+    private static func applicationID(of format: Int) -> Int { Int(mark[0]) << 24 | Int(mark[1]) << 16 | format }
 
     /// The migrations to the current format; a new index runs all of them.
     private static func migrator(
         for vault: Vault?, reached: @escaping @Sendable (CrashPoint) -> Void
     ) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("format 2") { database in
-            // An index of format 2 knows of no migrations.
-            if try !database.tableExists("entry") { try createFormat2(in: database, vault: vault) }
-            reached(.migrating)
+        func register(format: Int, _ change: @escaping @Sendable (Database) throws -> Void) {
+            migrator.registerMigration("format \(format)") { database in
+                try change(database)
+                try database.execute(
+                    sql: "PRAGMA application_id = \(applicationID(of: format)); PRAGMA user_version = \(format);")
+                reached(.migrating)
+            }
         }
-        migrator.registerMigration("format 3") { database in
-            try database.execute(
-                sql: """
-                    ALTER TABLE hold RENAME TO retention;
-                    ALTER TABLE entry RENAME COLUMN held TO retained;
-                    """)
-            try setFormat(3, in: database)
-            reached(.migrating)
-        }
-        migrator.registerMigration("format 4") { database in
-            try database.execute(
-                sql: """
-                    ALTER TABLE entry ADD COLUMN live INTEGER NOT NULL DEFAULT 0;
-                    DROP INDEX entryByUse;
-                    CREATE INDEX entryByUse ON entry (retained, live DESC, lastUsed);
-                    """)
-            try setFormat(4, in: database)
-            reached(.migrating)
-        }
-        migrator.registerMigration("format 5") { database in
-            try database.execute(
-                sql: """
-                    ALTER TABLE entry ADD COLUMN plays INTEGER NOT NULL DEFAULT 1;
-                    CREATE TABLE title (
-                        id INTEGER PRIMARY KEY, keyHash TEXT NOT NULL UNIQUE, tag TEXT, named INTEGER NOT NULL,
-                        record BLOB NOT NULL);
-                    CREATE INDEX titleByTag ON title (tag) WHERE tag IS NOT NULL;
-                    CREATE TABLE member (
-                        keyHash TEXT NOT NULL, title INTEGER NOT NULL, PRIMARY KEY (keyHash, title)) WITHOUT ROWID;
-                    CREATE INDEX memberByTitle ON member (title);
-                    CREATE TRIGGER memberRemoved AFTER DELETE ON entry BEGIN
-                        DELETE FROM member WHERE keyHash = old.keyHash; END;
-                    CREATE TRIGGER titleEmptied AFTER DELETE ON member
-                    WHEN NOT EXISTS (SELECT 1 FROM member WHERE title = old.title) BEGIN
-                        DELETE FROM title WHERE id = old.title AND named = 0; END;
-                    """)
-            try setFormat(5, in: database)
-            reached(.migrating)
-        }
-        migrator.registerMigration("format 6") { database in
-            try database.execute(
-                sql: """
-                    ALTER TABLE retention ADD COLUMN position INTEGER;
-                    ALTER TABLE retention ADD COLUMN paused INTEGER NOT NULL DEFAULT 0;
-                    ALTER TABLE retention ADD COLUMN policy INTEGER NOT NULL DEFAULT 0;
-                    UPDATE retention SET position = (SELECT COUNT(*) FROM retention AS other
-                        WHERE other.kind = 2 AND other.keyHash <= retention.keyHash) WHERE kind = 2;
-                    """)
-            try setFormat(6, in: database)
-            reached(.migrating)
-        }
-        migrator.registerMigration("format 7") { database in
-            try database.execute(
-                sql: """
-                    ALTER TABLE retention ADD COLUMN amount TEXT;
-                    CREATE TABLE part (
-                        keyHash TEXT NOT NULL, holder TEXT NOT NULL, bytes INTEGER NOT NULL, ranges BLOB NOT NULL,
-                        PRIMARY KEY (keyHash, holder)) WITHOUT ROWID;
-                    CREATE INDEX partByHolder ON part (holder);
-                    CREATE TRIGGER retentionRemoved AFTER DELETE ON retention BEGIN
-                        DELETE FROM part WHERE holder = old.keyHash; END;
-                    CREATE TRIGGER retentionChanged AFTER UPDATE OF kind ON retention BEGIN
-                        DELETE FROM part WHERE holder = new.keyHash; END;
-                    """)
-            try setFormat(7, in: database)
-            reached(.migrating)
-        }
-        migrator.registerMigration("format 8") { database in
-            try database.execute(
-                sql: """
-                    CREATE TABLE tagLimit (tag TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID;
-                    CREATE TABLE splicingHost (name TEXT PRIMARY KEY, lastSeen INTEGER NOT NULL) WITHOUT ROWID;
-                    """)
-            try setFormat(8, in: database)
-            reached(.migrating)
-        }
-        migrator.registerMigration("format 9") { database in
-            try database.execute(sql: "ALTER TABLE retention ADD COLUMN failure BLOB")
-            try setFormat(9, in: database)
-            reached(.migrating)
-        }
-        migrator.registerMigration("format 10") { database in
-            try database.execute(sql: "ALTER TABLE member ADD COLUMN listed INTEGER NOT NULL DEFAULT 1")
-            try setFormat(10, in: database)
-            reached(.migrating)
-        }
+        register(format: 1) { try createTables(in: $0, vault: vault) }
         return migrator
     }
 
@@ -124,26 +43,19 @@ extension Index {
         try migrator(for: vault, reached: reached).migrate(writer)
     }
 
-    private static func setFormat(_ format: Int, in database: Database) throws {
-        try database.execute(
-            sql: "PRAGMA application_id = \(applicationID(of: format)); PRAGMA user_version = \(format);")
-    }
-
     // MARK: - State
 
     /// What an index is before it is used.
     enum State { case empty, older, current }
 
-    /// The state of the file; throws when it is newer, too old, foreign or incomplete.
+    /// The state of the file; throws if it is newer, foreign or incomplete.
     static func state(of database: Database) throws -> State {
         let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
         let application = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
         let isOurs = application == applicationID(of: version)
         guard !isOurs || version <= formatVersion else { throw isNewer(version) }
         if version == 0, application == 0 || isOurs, try !hasTables(database) { return .empty }
-        guard isOurs, version >= oldestFormat else {
-            throw Unusable(reason: version == 1 ? "its format is too old" : "it is not a cache's index, or damaged")
-        }
+        guard isOurs, version >= 1 else { throw Unusable(reason: "it is not a cache's index, or damaged") }
         guard version == formatVersion else { return .older }
         for statement in probes { _ = try Row.fetchOne(database, sql: statement) }
         return .current
@@ -172,11 +84,6 @@ extension Index {
         try database.execute(sql: "PRAGMA application_id = \(applicationID(of: 0))")
     }
 
-    /// The table of pins and downloads, which has another name in format 2.
-    static func retentionTable(in database: Database) throws -> String {
-        try database.tableExists("hold") ? "hold" : "retention"
-    }
-
     /// Queries that fail unless every table and column exists; no row is read.
     private static let probes = [
         "SELECT keyHash, generation, lastUsed, retained, live, plays FROM entry LIMIT 0",
@@ -191,16 +98,16 @@ extension Index {
         "SELECT name, lastSeen FROM splicingHost LIMIT 0",
     ]
 
-    // MARK: - Formats
+    // MARK: - Tables
 
-    /// The tables as format 2 had them: changed only by later migrations.
-    private static func createFormat2(in database: Database, vault: Vault?) throws {
+    private static func createTables(in database: Database, vault: Vault?) throws {
         try database.execute(
             sql: """
                 CREATE TABLE entry (
                     keyHash TEXT PRIMARY KEY, generation INTEGER NOT NULL, lastUsed REAL NOT NULL,
-                    held INTEGER NOT NULL) WITHOUT ROWID;
-                CREATE INDEX entryByUse ON entry (held, lastUsed);
+                    retained INTEGER NOT NULL, live INTEGER NOT NULL DEFAULT 0, plays INTEGER NOT NULL DEFAULT 1
+                ) WITHOUT ROWID;
+                CREATE INDEX entryByUse ON entry (retained, live DESC, lastUsed);
                 CREATE TABLE generation (
                     id INTEGER PRIMARY KEY, keyHash TEXT NOT NULL, record BLOB NOT NULL, salt BLOB NOT NULL,
                     allocated INTEGER NOT NULL, stored INTEGER NOT NULL);
@@ -211,8 +118,36 @@ extension Index {
                 CREATE TABLE selection (
                     keyHash TEXT PRIMARY KEY, signpost TEXT NOT NULL, record BLOB NOT NULL) WITHOUT ROWID;
                 CREATE INDEX selectionBySignpost ON selection (signpost);
-                CREATE TABLE hold (
-                    keyHash TEXT PRIMARY KEY, kind INTEGER NOT NULL, until REAL, target BLOB NOT NULL) WITHOUT ROWID;
+
+                CREATE TABLE retention (
+                    keyHash TEXT PRIMARY KEY, kind INTEGER NOT NULL, until REAL, target BLOB NOT NULL, amount TEXT,
+                    position INTEGER, paused INTEGER NOT NULL DEFAULT 0, policy INTEGER NOT NULL DEFAULT 0,
+                    failure BLOB) WITHOUT ROWID;
+                CREATE TABLE part (
+                    keyHash TEXT NOT NULL, holder TEXT NOT NULL, bytes INTEGER NOT NULL, ranges BLOB NOT NULL,
+                    PRIMARY KEY (keyHash, holder)) WITHOUT ROWID;
+                CREATE INDEX partByHolder ON part (holder);
+                CREATE TRIGGER retentionRemoved AFTER DELETE ON retention BEGIN
+                    DELETE FROM part WHERE holder = old.keyHash; END;
+                CREATE TRIGGER retentionChanged AFTER UPDATE OF kind ON retention BEGIN
+                    DELETE FROM part WHERE holder = new.keyHash; END;
+
+                CREATE TABLE title (
+                    id INTEGER PRIMARY KEY, keyHash TEXT NOT NULL UNIQUE, tag TEXT, named INTEGER NOT NULL,
+                    record BLOB NOT NULL);
+                CREATE INDEX titleByTag ON title (tag) WHERE tag IS NOT NULL;
+                CREATE TABLE member (
+                    keyHash TEXT NOT NULL, title INTEGER NOT NULL, listed INTEGER NOT NULL DEFAULT 1,
+                    PRIMARY KEY (keyHash, title)) WITHOUT ROWID;
+                CREATE INDEX memberByTitle ON member (title);
+                CREATE TRIGGER memberRemoved AFTER DELETE ON entry BEGIN
+                    DELETE FROM member WHERE keyHash = old.keyHash; END;
+                CREATE TRIGGER titleEmptied AFTER DELETE ON member
+                WHEN NOT EXISTS (SELECT 1 FROM member WHERE title = old.title) BEGIN
+                    DELETE FROM title WHERE id = old.title AND named = 0; END;
+                CREATE TABLE tagLimit (tag TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID;
+
+                CREATE TABLE splicingHost (name TEXT PRIMARY KEY, lastSeen INTEGER NOT NULL) WITHOUT ROWID;
                 CREATE TABLE total (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
                 CREATE TABLE state (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
                 CREATE TABLE usage (allocated INTEGER NOT NULL, stored INTEGER NOT NULL);
@@ -230,6 +165,5 @@ extension Index {
         if let vault {
             try database.execute(sql: "INSERT INTO state VALUES ('check', ?)", arguments: [vault.check])
         }
-        try setFormat(2, in: database)
     }
 }

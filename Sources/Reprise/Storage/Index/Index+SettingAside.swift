@@ -84,6 +84,44 @@ extension Index {
         }
     }
 
+    /// Whether the index in `directory` has a format from before the first release.
+    static func isUnreleased(_ directory: String, fileSystem: any FileSystem) -> Bool {
+        (try? IndexTraces(directory + "/" + fileName, fileSystem: fileSystem))?.isUnreleased == true
+    }
+
+    /// Moves a cache of an unreleased format, media included, to a folder of its own; returns the reason for the reset,
+    /// or `nil` if the format is another one.
+    ///
+    /// The folder is a complete cache directory for the version that made it. A killed process leaves the index in its
+    /// place, so that the next opening moves the rest to the same folder.
+    static func setAsideUnreleased(
+        _ directory: String, fileSystem: any FileSystem, reached: (CrashPoint) -> Void
+    ) throws(RepriseError) -> String? {
+        guard isUnreleased(directory, fileSystem: fileSystem) else { return nil }
+        var (folder, number) = ("unreleased", 1)
+        while exists("\(folder)/\(fileName)", in: directory, fileSystem: fileSystem) {
+            number += 1
+            folder = "unreleased.\(number)"
+        }
+        do throws(SystemError) {
+            try fileSystem.makeDirectory("\(directory)/\(folder)")
+            for name in ["media", resettingName, suspicionName] + fileSuffixes.reversed().map({ fileName + $0 }) {
+                if exists(name, in: directory, fileSystem: fileSystem) {
+                    try fileSystem.rename("\(directory)/\(name)", to: "\(directory)/\(folder)/\(name)")
+                }
+                reached(.settingAside)
+            }
+        } catch {
+            throw RepriseError(
+                .storageUnavailable,
+                "The cache in \(directory) was made by a version of Reprise that was never released, and cannot be moved to "
+                    + "\(directory)/\(folder). Move it away, or choose another directory.", cause: error)
+        }
+        return
+            "it was made by a version of Reprise that was never released; it is kept in \(directory)/\(folder), which can be "
+            + "deleted"
+    }
+
     /// Removes one of the empty files that tell the next opening something, if it is there.
     static func removeMark(_ name: String, in directory: String, fileSystem: any FileSystem) throws(SystemError) {
         do throws(SystemError) {

@@ -8,6 +8,8 @@ struct IndexTraces {
     private(set) var exists = false
     /// The file begins like a SQLite database.
     private(set) var isDatabase = false
+    /// The first page is that of an index from before the first release.
+    private(set) var isUnreleased = false
     /// The first page is that of a cache's index.
     private var hasFirstPage = false
     /// The format that the first page names, once in each of two places; `nil` if they differ.
@@ -18,7 +20,7 @@ struct IndexTraces {
     private(set) var isSealed = false
 
     /// Whether the file is the index of a cache, sound or damaged.
-    var isIndex: Bool { hasFirstPage || hasTables }
+    var isIndex: Bool { hasFirstPage || isUnreleased || hasTables }
 
     /// SQLite's first page: magic, then `user_version` and `application_id`, big-endian.
     private static let header = 100
@@ -36,12 +38,14 @@ struct IndexTraces {
             } ?? []
         exists = !header.isEmpty
         isDatabase = header.starts(with: Self.magic)
-        if isDatabase, header.count == Self.header, header[68] == 0x52, header[69] == 0x50 {
-            hasFirstPage = true
+        let mark = isDatabase && header.count == Self.header ? Array(header[68..<70]) : []
+        isUnreleased = mark == Index.unreleasedMark
+        hasFirstPage = mark == Index.mark
+        if hasFirstPage {
             let version = header[60..<64].reduce(0) { $0 << 8 | Int($1) }
             format = version == Int(header[70]) << 8 | Int(header[71]) ? version : nil
         }
-        guard isThorough || exists && !hasFirstPage else { return }
+        guard isThorough || exists && !hasFirstPage && !isUnreleased else { return }
         var saysPlain = false
         // What was written last is in the log only.
         for file in [main, try Self.open(path + "-wal", fileSystem: fileSystem)] {

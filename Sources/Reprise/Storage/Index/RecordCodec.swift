@@ -25,7 +25,6 @@ struct RecordCodec: Sendable {
         var d: String?
         var q: Int64
         var p: Int64
-        /// Missing in records of earlier formats.
         var s: StreamRole.Recorded?
         /// The role of a playlist that it replaces and that was not looked at yet; missing otherwise.
         var o: StreamRole.Recorded?
@@ -37,10 +36,9 @@ struct RecordCodec: Sendable {
     struct Target: Codable, Sendable {
         var key: String
         var url: String
-        /// What of a stream is downloaded; missing for files, and in records of earlier versions.
+        /// What of a stream is downloaded; missing for files.
         var selection: StreamSelection?
-        /// How a download derives the keys of a stream's files; missing for a program's own function, and in records of
-        /// earlier versions.
+        /// How a download derives the keys of a stream's files; missing for a program's own function.
         var keyRule: KeyRule?
     }
 
@@ -79,7 +77,7 @@ struct RecordCodec: Sendable {
         var message: String
         /// The status with which the origin refused; missing for other errors.
         var status: Int?
-        /// The name of what may help; missing where the rest tells, and in records of earlier versions.
+        /// The name of the remedy; missing if the code says enough.
         var remedy: String?
     }
 
@@ -125,42 +123,42 @@ struct RecordCodec: Sendable {
     private static let bytesMark = "bytes"
 
     func encode(_ target: Target, name: String) throws -> Data {
-        try close(target, salt: [], context: "2 hold \(name)")
+        try close(target, salt: [], context: "retention \(name)")
     }
 
-    func decodeTarget(_ data: Data, name: String) -> Target? { open(data, salt: [], context: "2 hold \(name)") }
+    func decodeTarget(_ data: Data, name: String) -> Target? { open(data, salt: [], context: "retention \(name)") }
 
     func encode(_ variant: VariantFields, name: String) throws -> Data {
-        try close(variant, salt: [], context: "2 selection \(name)")
+        try close(variant, salt: [], context: "selection \(name)")
     }
 
     func decodeVariant(_ data: Data, name: String) -> VariantFields? {
-        open(data, salt: [], context: "2 selection \(name)")
+        open(data, salt: [], context: "selection \(name)")
     }
 
     func encode(_ title: TitleFields, name: String) throws -> Data {
-        try close(title, salt: [], context: "2 title \(name)")
+        try close(title, salt: [], context: "title \(name)")
     }
 
     func decodeTitle(_ data: Data, name: String) -> TitleFields? {
-        open(data, salt: [], context: "2 title \(name)")
+        open(data, salt: [], context: "title \(name)")
     }
 
     func encode(_ tag: TagFields, name: String) throws -> Data {
-        try close(tag, salt: [], context: "2 tag \(name)")
+        try close(tag, salt: [], context: "tag \(name)")
     }
 
-    func decodeTag(_ data: Data, name: String) -> TagFields? { open(data, salt: [], context: "2 tag \(name)") }
+    func decodeTag(_ data: Data, name: String) -> TagFields? { open(data, salt: [], context: "tag \(name)") }
 
     func encode(_ failure: Failure, name: String) throws -> Data {
-        try close(failure, salt: [], context: "2 failure \(name)")
+        try close(failure, salt: [], context: "failure \(name)")
     }
 
     func decodeFailure(_ data: Data, name: String) -> Failure? {
-        open(data, salt: [], context: "2 failure \(name)")
+        open(data, salt: [], context: "failure \(name)")
     }
 
-    private static func context(_ name: String, id: Int64) -> String { "2 record \(name) \(id)" }
+    private static func context(_ name: String, id: Int64) -> String { "record \(name) \(id)" }
 
     private func close(_ value: some Encodable, salt: [UInt8], context: String) throws -> Data {
         let json = try JSONEncoder().encode(value)
