@@ -64,7 +64,7 @@ extension MediaCache {
 
     /// The stored entries, and retentions of which nothing is stored yet.
     private func recorded(in store: Store) async throws -> [(key: CacheKey, url: ResourceURL)] {
-        let held = try await store.index.look { try $0.holds() }
+        let held = try await store.index.look { try $0.retentions.all() }
         return try await entries().map { ($0.key, $0.url) } + held.map { ($0.key, $0.url) }
     }
 
@@ -78,11 +78,11 @@ extension MediaCache {
         guard let store = engine.store else { return 0 }
         let oldest = clock.wallClock() - age / .seconds(1)
         let old = try await entries().filter { $0.lastUsed < oldest && $0.retention == .cached }.map { entry in
-            Index.Candidate(
+            EntryStore.Candidate(
                 name: store.index.name(of: entry.key), key: entry.key,
                 isPlaylist: entry.information.role.map { $0.kind == .playlist } ?? entry.url.namesPlaylist)
         }
-        let postponed = try await store.index.postponePlaylists(among: old)
+        let postponed = try await store.index.entries.postponePlaylists(among: old)
         let candidates = old.filter { postponed[$0.name] ?? 0 < oldest.timeIntervalSince1970 }
         let outcome = try await engine.remove(candidates, force: false, in: store)
         if let problem = LeftFile.error(outcome.left) { throw problem }

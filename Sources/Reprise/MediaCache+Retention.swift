@@ -45,7 +45,7 @@ extension MediaCache {
         await store.evictor.prepare()
         let former = selection == nil && retention == .download ? await downloads.found(resource.key)?.item : nil
         let selection = selection ?? former?.selection ?? StreamSelection()
-        let retained = Index.Retained(
+        let retained = RetentionStore.Retained(
             key: resource.key, url: resource.url, retention: retention,
             selection: retention == .download ? selection : nil,
             keyRule: retention == .download ? resource.keyRule ?? engine.configuration.keyPolicy.rule : nil,
@@ -59,13 +59,13 @@ extension MediaCache {
             [downloads] index throws(RepriseError) in
             guard retention == .download else { return _ = downloads.cancel([resource.key]) }
             // One that was there before has its own rule.
-            let keyRule = try index.keyRule(ofDownload: resource.key)
+            let keyRule = try index.downloads.keyRule(ofDownload: resource.key)
             downloads.start(
-                resource.key, request: resource.originRequest, name: try index.titleName(of: resource.key),
+                resource.key, request: resource.originRequest, name: try index.titles.givenName(of: resource.key),
                 selection: selection, keyRule: keyRule)
         }
         if retention == .cached {
-            await settleTags(try await store.index.look { try $0.limitedTags(ofFile: resource.key) })
+            await settleTags(try await store.index.look { try $0.titles.limitedTags(ofFile: resource.key) })
         }
         if retention == .download {
             store.recorder.noteUse(resource.key)
@@ -100,7 +100,7 @@ extension MediaCache {
     /// The retention of `resource`.
     package func retention(of resource: MediaResource) async throws -> Retention {
         guard let store = engine.store else { return .cached }
-        return try await store.index.look { try $0.retention(of: resource.key) }
+        return try await store.index.look { try $0.retentions.retention(of: resource.key) }
     }
 
     /// Pins and downloads of which nothing is stored yet.
@@ -115,7 +115,7 @@ extension MediaCache {
         guard let store = engine.store, store.problem == nil, engine.configuration.isLimitGiven,
             store.quota.usage.allocated <= store.limitBefore ?? Configuration().limit
         else { return }
-        try await store.index.record(limit: store.limitBefore)
+        try await store.index.database.record(limit: store.limitBefore)
     }
 
     /// Returns when the background cleanup after a crash is done.
@@ -174,7 +174,7 @@ extension MediaCache {
         guard let store = engine.store else { return }
         if let problem = store.problem { throw problem }
         let limit = Store.limit(limit)
-        try await store.index.record(limit: limit)
+        try await store.index.database.record(limit: limit)
         store.quota.setLimit(limit)
         await prune(toSize: limit)
         downloads.roomWasMade()

@@ -96,7 +96,9 @@ public final class MediaCache: Sendable {
 
     /// Why an open cache must not be shared with these settings; `nil` if it may.
     private func refusal(of configuration: Configuration, vault: Vault?, in directory: String) -> RepriseError? {
-        if let store = engine.store, let difference = Index.KeyDifference(made: store.vault?.check, given: vault) {
+        if let store = engine.store,
+            let difference = IndexDatabase.KeyDifference(made: store.vault?.check, given: vault)
+        {
             return difference.error
         }
         guard let difference = engine.configuration.difference(from: configuration) else { return nil }
@@ -183,7 +185,7 @@ public final class MediaCache: Sendable {
     public func entries() async throws -> [CacheEntry] {
         guard let store = engine.store else { return [] }
         await store.recorder.flush()
-        return try await store.index.scan { try $0.entries() }
+        return try await store.index.scan { try $0.entries.all() }
     }
 
     /// Removes the entry stored under `key`, even while it is being read; such reads end at their next hole.
@@ -218,13 +220,13 @@ public final class MediaCache: Sendable {
     package var isOffline: Bool { engine.configuration.reuse.isOffline }
 
     /// Transactions that wrote to the index since the cache was opened.
-    package var transactionCount: Int { engine.store?.index.transactions.withLock { $0 } ?? 0 }
+    package var transactionCount: Int { engine.store?.index.database.transactionCount ?? 0 }
 
     /// Records of entries, titles and pins that were read from the index since the cache was opened.
-    package var readRecordCount: Int { engine.store?.index.codec.decoded.withLock { $0 } ?? 0 }
+    package var readRecordCount: Int { engine.store?.index.database.codec.decoded.withLock { $0 } ?? 0 }
 
     /// Number of index reads since the cache was opened; one read may look up many keys.
-    package var indexReadCount: Int { engine.store?.index.database.reads.withLock { $0 } ?? 0 }
+    package var indexReadCount: Int { engine.store?.index.database.readCount ?? 0 }
 
     /// Whether nothing is being read, fetched or opened.
     package var isIdle: Bool { engine.isIdle }
@@ -243,7 +245,7 @@ public final class MediaCache: Sendable {
         guard let store = engine.store else { return statistics }
         await store.recorder.flush()
         return try await DiskQueue.shared.run {
-            CacheStatistics(totals: try store.index.totals())
+            CacheStatistics(totals: try store.index.statistics.totals())
         }
     }
 

@@ -93,7 +93,7 @@ extension MediaResource {
         var contents = [StoredContent?](repeating: nil, count: resources.count)
         guard let first = unknown.first.map({ resources[$0] }), let store = first.engine.store else { return contents }
         do throws(RepriseError) {
-            let found = try store.index.generations(for: unknown.map { resources[$0].key }) { index, vary in
+            let found = try store.index.entries.generations(for: unknown.map { resources[$0].key }) { index, vary in
                 let resource = resources[unknown[index]]
                 return resource.key.variant(by: vary, for: resource.request(fields))
             }

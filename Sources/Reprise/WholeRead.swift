@@ -72,9 +72,9 @@ extension MediaResource {
         guard let store = engine.store else { return nil }
         await store.recorder.flush()
         return await DiskQueue.shared.run {
-            let isKept = (try? store.index.retention(of: key)).map { $0 != .cached } ?? false
+            let isKept = (try? store.index.retentions.retention(of: key)).map { $0 != .cached } ?? false
             return store.obstacleToMore(
-                besides: isKept ? (try? store.index.allocated(of: key)) ?? 0 : 0, needing: bytes)
+                besides: isKept ? (try? store.index.entries.allocated(of: key)) ?? 0 : 0, needing: bytes)
         }
     }
 
@@ -83,7 +83,7 @@ extension MediaResource {
         guard let store = engine.store else { return true }
         await store.recorder.flush()
         return await DiskQueue.shared.run {
-            (try? store.index.retainedBytes(besidesTitleOf: key)) != 0
+            (try? store.index.retentions.retainedBytes(besidesTitleOf: key)) != 0
         }
     }
 
@@ -93,7 +93,7 @@ extension MediaResource {
         guard let store = engine.store else { return nil }
         await store.recorder.flush()
         return await DiskQueue.shared.run {
-            try? store.index.retainedBytes(besidesTitleOf: key, taggedAs: tag)
+            try? store.index.retentions.retainedBytes(besidesTitleOf: key, taggedAs: tag)
         }
     }
 
@@ -104,7 +104,7 @@ extension MediaResource {
         }
         let stored = await self.stored()?.ranges.byteCount ?? 0
         return await DiskQueue.shared.run {
-            let isKept = (try? store.index.retention(of: key)).map { $0 != .cached } ?? false
+            let isKept = (try? store.index.retentions.retention(of: key)).map { $0 != .cached } ?? false
             return store.obstacle(toStoring: length, stored: stored, isKept: isKept)
         }
     }

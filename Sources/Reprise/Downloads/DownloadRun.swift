@@ -242,7 +242,7 @@ struct DownloadRun: Sendable {
     private func recordedKeys(of keys: [CacheKey]) async throws -> Set<CacheKey> {
         guard let store = engine.store else { return [] }
         let live = Set(keys.filter { engine.liveResource($0)?.liveGeneration != nil })
-        return try await store.index.look { try $0.recorded(keys) }.union(live)
+        return try await store.index.look { try $0.entries.recorded(keys) }.union(live)
     }
 
     /// A playlist that was read, and has so many bytes.
@@ -303,7 +303,7 @@ struct DownloadRun: Sendable {
         let (missing, progress) = try await claim(members, playlists: playlists)
         let tally = StreamTally(progress, report: report)
         let width =
-            try engine.store?.index.limitedTags(ofFile: stream.key).isEmpty == false
+            try engine.store?.index.titles.limitedTags(ofFile: stream.key).isEmpty == false
             ? 1 : engine.background == nil ? Self.width : Self.backgroundWidth
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (number, member) in missing.enumerated() {

@@ -30,7 +30,7 @@ extension Downloads {
             try await store.recorder.change { [self] index async throws(RepriseError) in
                 // As they are by then: they may have been put back, or resumed.
                 let items = state.withLock { $0.queue.items.filter { keys.contains($0.key) } }
-                try await index.setFailures(of: items)
+                try await index.downloads.setFailures(of: items)
             }
         } catch {
             let key = keys.count == 1 ? keys.first : nil

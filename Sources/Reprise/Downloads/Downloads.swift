@@ -106,7 +106,7 @@ public final class Downloads: Sendable {
         await state.withLock { $0.resumption }?.value
         try await change { [self] index async throws(RepriseError) in
             guard state.withLock({ $0.queue.mayPause(key) }) else { return }
-            try await index.setPaused(true, for: key)
+            try await index.downloads.setPaused(true, for: key)
             update { state, effects in
                 effects.append(.transfers { $0.pause(key) })
                 return state.queue.pause(key)
@@ -119,7 +119,7 @@ public final class Downloads: Sendable {
     /// Throws ``RepriseError`` with code `storageUnavailable` if that cannot be recorded; it stays as it is then.
     public func resume(_ key: CacheKey) async throws {
         try await change { [self] index async throws(RepriseError) in
-            try await index.setPaused(false, for: key)
+            try await index.downloads.setPaused(false, for: key)
             apply { $0.resume(key) }
         }
         await recordHours(again: key)
@@ -134,7 +134,7 @@ public final class Downloads: Sendable {
                 state.queue.move(key, before: other)
                 return []
             }
-            try await index.setOrder(keys)
+            try await index.downloads.setOrder(keys)
         }
     }
 
@@ -216,7 +216,7 @@ public final class Downloads: Sendable {
             return state.queue.putBack(item)
         }
         // Last, and so over the reason of the failure that the vain attempt recorded.
-        try await change { index async throws(RepriseError) in try await index.putBack(item) }
+        try await change { index async throws(RepriseError) in try await index.downloads.putBack(item) }
     }
 
     // MARK: - For the cache
@@ -226,7 +226,7 @@ public final class Downloads: Sendable {
         if isIdle { apply { $0.stop() } }
         let task = Task(priority: .userInitiated) { [weak self] in
             do throws(RepriseError) {
-                var recorded = try await store.index.look { try $0.downloads() }
+                var recorded = try await store.index.look { try $0.downloads.all() }
                 // Nothing will run that finds out.
                 if isIdle { recorded = await self?.settled(recorded) ?? recorded }
                 self?.restore(recorded, isIdle: isIdle)
@@ -299,7 +299,7 @@ public final class Downloads: Sendable {
         guard let store = engine?.store, !keys.isEmpty else { return }
         await state.withLock { $0.resumption }?.value
         let recorded = await DiskQueue.shared.run {
-            keys.compactMap { key in try? store.index.downloads(of: key).first }
+            keys.compactMap { key in try? store.index.downloads.all(of: key).first }
         }
         state.withLock { state in
             // How far they were as streams is not true any more.

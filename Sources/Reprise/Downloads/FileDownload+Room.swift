@@ -46,13 +46,13 @@ extension FileDownload {
     func checkTag(adding count: Int64) async throws {
         guard isKept, let store = engine.store else { return }
         let title = titles.first?.key ?? key
-        let tags = try await store.index.look { try $0.limitedTags(ofFile: title) }
+        let tags = try await store.index.look { try $0.titles.limitedTags(ofFile: title) }
         guard !tags.isEmpty else { return }
         await store.recorder.flush()
         // To sum all files of a tag takes as long as there are many of them.
         if tags.allSatisfy({ store.tagKeeper.hasRoom(for: count, tag: $0) }) { return }
         await store.evictor.prepare()
-        try await store.index.look { try $0.checkRoom(for: count, inTitleOf: title) }
+        try await store.index.look { try $0.titles.checkRoom(for: count, inTitleOf: title) }
     }
 
     private func prevented(by obstacle: StorageObstacle, length: Int64?) -> RepriseError {
@@ -97,7 +97,7 @@ extension FileDownload {
         let (length, stored) = (wanted.byteCount, known.map { wanted.intersection($0).byteCount } ?? 0)
         guard length > stored else { return }
         let title = titles.first?.key ?? key
-        let tags = try await store.index.look { try $0.limitedTags(ofFile: title) }
+        let tags = try await store.index.look { try $0.titles.limitedTags(ofFile: title) }
         // What has come of others counts where it is recorded.
         let others = engine.promisedRoom.others(than: key, in: title).bytes
         if others > 0, !tags.isEmpty || !store.hasRoomWithoutEviction(for: length - stored + others) {
@@ -120,7 +120,7 @@ extension FileDownload {
     ) throws -> Bool {
         for tag in tags {
             guard let bytes = others.bytesOfTags[tag], bytes > 0 else { continue }
-            guard try store.index.hasRoom(for: length - stored + bytes, taggedAs: tag) else { return false }
+            guard try store.index.titles.hasRoom(for: length - stored + bytes, taggedAs: tag) else { return false }
         }
         return others.bytes == 0 || store.hasRoomWithoutEviction(for: length - stored + others.bytes)
             || obstacle(toStoring: length, stored: stored, promised: others.bytes, in: store) == nil

@@ -271,7 +271,7 @@ struct FileDownload: Sendable {
             throw await DiskQueue.shared.run { bypassed(read, in: store) }
         }
         if isKept, let store = engine.store, store.tagKeeper.hasOverfull {
-            try await store.index.look { try $0.checkRoom(for: 0, inTitleOf: titles.first?.key ?? key) }
+            try await store.index.look { try $0.titles.checkRoom(for: 0, inTitleOf: titles.first?.key ?? key) }
         }
         try Task.checkCancellation()
     }

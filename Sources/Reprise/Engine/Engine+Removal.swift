@@ -41,7 +41,7 @@ extension Engine {
 
     /// The keys of the titles that have one of the files under `keys`.
     private func titles(withFiles keys: [CacheKey], in store: Store) async throws -> Set<CacheKey> {
-        try await store.index.look { try $0.titles(withFiles: Set(keys)) }
+        try await store.index.look { try $0.titles.keys(withFiles: Set(keys)) }
     }
 
     /// Removes the titles of `keys`, with those of their files that belong to no other title and are not retained by

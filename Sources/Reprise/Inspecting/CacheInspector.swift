@@ -15,12 +15,13 @@ public struct CacheInspector: Sendable {
     public init(directory: String, encryption: CacheEncryption? = nil) throws(RepriseError) {
         self.directory = directory
         let vault = try encryption.map { encryption throws(RepriseError) in Vault(key: try encryption.provider.key()) }
-        index = try Index.open(readOnly: directory, vault: vault)
-        if index == nil, let reason = Index.loss(in: directory, fileSystem: SystemFileSystem()) {
+        index = try IndexDatabase.open(readOnly: directory, vault: vault).map { Index($0) }
+        if index == nil, let reason = IndexDatabase.loss(in: directory, fileSystem: SystemFileSystem()) {
             throw RepriseError(
                 .storageUnavailable,
                 "The index of the cache in \(directory) cannot be used: \(reason). Without it, its media are useless. The "
-                    + "next command that writes removes them, unless you put a copy of \(Index.fileName) there first.")
+                    + "next command that writes removes them, unless you put a copy of \(IndexDatabase.fileName) there first."
+            )
         }
     }
 
@@ -38,21 +39,23 @@ public struct CacheInspector: Sendable {
     init(_ index: Index, directory: String) { (self.index, self.directory) = (index, directory) }
 
     /// The stored entries, most recently used first.
-    public func entries() throws(RepriseError) -> [CacheEntry] { try index?.entries() ?? [] }
+    public func entries() throws(RepriseError) -> [CacheEntry] { try index?.entries.all() ?? [] }
 
     /// How many entries there are, and what they occupy; reads no entry.
     package func totals() throws(RepriseError) -> (entries: Int, storedBytes: Int64, allocatedBytes: Int64) {
         guard let index else { return (0, 0, 0) }
-        let usage = try index.usage()
-        return (try index.entryCount(), usage.stored, usage.allocated)
+        let usage = try index.entries.usage()
+        return (try index.entries.count(), usage.stored, usage.allocated)
     }
 
     /// The stored entries that belong to no recorded title.
-    package func untitledEntries() throws(RepriseError) -> [CacheEntry] { try index?.entries(isUntitled: true) ?? [] }
+    package func untitledEntries() throws(RepriseError) -> [CacheEntry] {
+        try index?.entries.all(isUntitled: true) ?? []
+    }
 
     /// The stored entries that belong to the title of `key`.
     package func entries(ofTitle key: CacheKey) throws(RepriseError) -> [CacheEntry] {
-        try index?.entries(ofTitle: key) ?? []
+        try index?.titles.files(of: key) ?? []
     }
 
     /// The stored entry of `key`, and those of its variants.
@@ -60,33 +63,33 @@ public struct CacheInspector: Sendable {
 
     /// The stored entries of `keys` and their variants, most recently used first, in one index read.
     package func entries(of keys: some Collection<CacheKey>) throws(RepriseError) -> [CacheEntry] {
-        try index?.entries(of: keys) ?? []
+        try index?.entries.all(of: keys) ?? []
     }
 
     /// The first files of the titles that have one of the files under `keys`.
     package func titles(withFiles keys: Set<CacheKey>) throws(RepriseError) -> Set<CacheKey> {
-        try index?.titles(withFiles: keys) ?? []
+        try index?.titles.keys(withFiles: keys) ?? []
     }
 
     /// The titles of which something is stored or that were named, the most recently used first.
-    public func titles() throws(RepriseError) -> [Title] { try index?.titles() ?? [] }
+    public func titles() throws(RepriseError) -> [Title] { try index?.titles.all() ?? [] }
 
     /// The title that begins with `key`, as in ``titles()``; `nil` if there is none.
-    package func title(of key: CacheKey) throws(RepriseError) -> Title? { try index?.title(of: key) }
+    package func title(of key: CacheKey) throws(RepriseError) -> Title? { try index?.titles.title(of: key) }
 
     /// The tags of titles, and those that have a limit, in alphabetical order.
-    public func tags() throws(RepriseError) -> [TitleTag] { try index?.tags() ?? [] }
+    public func tags() throws(RepriseError) -> [TitleTag] { try index?.titles.tags() ?? [] }
 
     /// The downloads, in their order: queued, paused or done.
     ///
     /// Streams are not known to be done here, because only their playlists tell. With `key`, only that download.
     package func downloads(of key: CacheKey? = nil) throws(RepriseError) -> [Download] {
-        try (index?.downloads(of: key) ?? []).map { Download($0, stream: nil) }
+        try (index?.downloads.all(of: key) ?? []).map { Download($0, stream: nil) }
     }
 
     /// The recorded rule by which the download of `key` derives the keys of a stream's files; `nil` if there is none.
     package func keyRule(ofDownload key: CacheKey) throws(RepriseError) -> KeyRule? {
-        try index?.keyRule(ofDownload: key)
+        try index?.downloads.keyRule(ofDownload: key)
     }
 
     /// A pinned or downloading entry of which nothing is stored yet.
@@ -95,20 +98,20 @@ public struct CacheInspector: Sendable {
         package let url: ResourceURL
         package let retention: Retention
 
-        fileprivate init(_ retained: Index.Retained) {
+        fileprivate init(_ retained: RetentionStore.Retained) {
             (key, url, retention) = (retained.key, retained.url, retained.retention)
         }
     }
 
     /// Pinned and downloading entries of which nothing is stored yet, by URL.
     package func awaitedEntries() throws(RepriseError) -> [AwaitedEntry] {
-        try (index?.awaitedRetentions() ?? []).map { AwaitedEntry($0) }
+        try (index?.retentions.awaited() ?? []).map { AwaitedEntry($0) }
             .sorted { $0.url.description < $1.url.description }
     }
 
     /// The pinned or downloading entry under `key` if nothing of it is stored yet.
     package func awaitedEntry(of key: CacheKey) throws(RepriseError) -> AwaitedEntry? {
-        try index?.awaitedRetention(of: key).map { AwaitedEntry($0) }
+        try index?.retentions.awaited(key).map { AwaitedEntry($0) }
     }
 
     /// The recorded ranges of `entry`.
@@ -118,23 +121,23 @@ public struct CacheInspector: Sendable {
 
     /// The recorded ranges of the entries of `keys`, in one index read.
     package func storedRanges(of keys: some Collection<CacheKey>) throws(RepriseError) -> [CacheKey: ByteRangeSet] {
-        try (index?.generations(of: keys) ?? [:]).mapValues { ChunkLedger(blocks: $0.chunks).ranges }
+        try (index?.entries.generations(of: keys) ?? [:]).mapValues { ChunkLedger(blocks: $0.chunks).ranges }
     }
 
     /// The host that sent `entry`, if it is known to give each request another file, and when that was seen last.
     package func splicingHost(of entry: CacheEntry) throws(RepriseError) -> (host: String, lastSeen: Date)? {
         guard let index else { return nil }
         let host = (entry.information.finalURL ?? entry.url).authority.lowercased()
-        let table = SplicingHostTable(try index.splicingHosts())
+        let table = SplicingHostTable(try index.statistics.splicingHosts())
         let now = Int64(Date().timeIntervalSince1970)
-        return table.date(of: index.name(ofHost: host), at: now).map {
+        return table.date(of: index.statistics.name(ofHost: host), at: now).map {
             (host, Date(timeIntervalSince1970: TimeInterval($0)))
         }
     }
 
     /// Counts over the whole life of the directory.
     public func statistics() throws(RepriseError) -> CacheStatistics {
-        CacheStatistics(totals: try index?.totals() ?? [:])
+        CacheStatistics(totals: try index?.statistics.totals() ?? [:])
     }
 
     /// Bytes that the index occupies on the disk.
@@ -142,7 +145,7 @@ public struct CacheInspector: Sendable {
 
     /// The limit in bytes that was chosen last for the cache, or that of a cache for which none was.
     package func limit() throws(RepriseError) -> Int64 {
-        try index?.recordedLimit() ?? MediaCache.Configuration().limit
+        try index?.database.recordedLimit() ?? MediaCache.Configuration().limit
     }
 
     /// Bytes that are free on the disk; `nil` if that is not known.
@@ -191,7 +194,7 @@ public struct CacheInspector: Sendable {
         of entry: CacheEntry, in range: Range<Int64> = 0..<Int64.max,
         _ body: (_ start: Int64, _ bytes: [UInt8]?) throws -> Bool
     ) throws -> Int64? {
-        guard let index, let stored = try index.generation(for: entry.key) else {
+        guard let index, let stored = try index.entries.generation(for: entry.key) else {
             throw RepriseError(.notStored, "Nothing is stored for \(entry.url.redacted).")
         }
         let name = DataFileName(hash: index.name(of: entry.key), generation: stored.record.id)

@@ -33,7 +33,7 @@ extension MediaCache {
         try Task.checkCancellation()
         await store.recorder.flush()
         try await removeDamagedRecords(store, tally: &tally)
-        let (before, after) = try await store.index.recount()
+        let (before, after) = try await store.index.entries.recount()
         store.quota.correct(from: before, to: after)
     }
 
@@ -59,12 +59,12 @@ extension MediaCache {
 
     /// Removes unusable generations.
     private func removeDamagedRecords(_ store: Store, tally: inout VerificationTally) async throws {
-        for generation in try await store.index.look({ try $0.unusableGenerations() }) {
+        for generation in try await store.index.look({ try $0.entries.unusableGenerations() }) {
             try Task.checkCancellation()
             // A read may just have started or replaced it.
             if let key = generation.key, engine.liveResource(key) != nil { continue }
             tally.titles.formUnion(
-                try await store.index.look { try $0.titles(withFileNamed: generation.name) })
+                try await store.index.look { try $0.titles.keys(withFileNamed: generation.name) })
             store.quota.release(try await store.recorder.remove(generation: generation.id))
             await DiskQueue.shared.run { _ = store.removeFile(name: generation.name, generation: generation.id) }
             tally.report.damagedRecords += 1
@@ -73,7 +73,7 @@ extension MediaCache {
 
     private func verify(_ entry: CacheEntry, in store: Store, tally: inout VerificationTally) async throws {
         tally.report.entries += 1
-        guard let stored = try await store.index.look({ try $0.generation(for: entry.key) }) else {
+        guard let stored = try await store.index.look({ try $0.entries.generation(for: entry.key) }) else {
             return
         }
         let file: DataFile
@@ -88,7 +88,7 @@ extension MediaCache {
             }
             tally.report.missing.append(entry.key)
             tally.titles.formUnion(
-                try await store.index.look { try $0.titles(withFiles: [entry.key]) }.union([entry.key]))
+                try await store.index.look { try $0.titles.keys(withFiles: [entry.key]) }.union([entry.key]))
             if !isLive(entry) { store.quota.release(try await store.recorder.remove(generation: stored.record.id)) }
             return
         }
@@ -103,14 +103,14 @@ extension MediaCache {
             tally.note(chunk, isSound: isSound)
         }
         // What was removed, replaced or evicted in the meantime is no damage.
-        guard !wrong.isEmpty, let now = try await store.index.look({ try $0.generation(for: entry.key) }),
+        guard !wrong.isEmpty, let now = try await store.index.look({ try $0.entries.generation(for: entry.key) }),
             now.record.id == stored.record.id
         else { return }
         wrong = wrong.filter(Set(now.chunks.values.joined()).contains)
         tally.report.damaged += wrong.map { .init(key: entry.key, range: $0.range) }
         guard !wrong.isEmpty else { return }
         tally.titles.formUnion(
-            try await store.index.look { try $0.titles(withFiles: [entry.key]) }.union([entry.key]))
+            try await store.index.look { try $0.titles.keys(withFiles: [entry.key]) }.union([entry.key]))
         if let live = engine.liveResource(entry.key)?.liveGeneration {
             if live.id == now.record.id { live.discard(wrong.filter(live.bytes.has)) }
             return

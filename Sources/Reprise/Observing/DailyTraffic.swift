@@ -41,6 +41,6 @@ extension MediaCache {
     package func dailyTraffic() async throws -> [DailyTraffic] {
         guard let store = engine.store else { return [] }
         await store.recorder.flush()
-        return try await store.index.look { try $0.dailyTraffic() }
+        return try await store.index.look { try $0.statistics.dailyTraffic() }
     }
 }

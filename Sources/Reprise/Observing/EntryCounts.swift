@@ -18,5 +18,5 @@ extension MediaCache {
     ///
     /// The first call reads all records, later ones nothing. Throws ``RepriseError`` with code `storageUnavailable`,
     /// and `CancellationError`.
-    package func entryCounts() async throws -> EntryCounts? { try await engine.store?.index.entryCounts() }
+    package func entryCounts() async throws -> EntryCounts? { try await engine.store?.index.entries.counts() }
 }

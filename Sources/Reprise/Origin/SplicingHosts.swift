@@ -65,7 +65,7 @@ final class SplicingHosts: Sendable {
 
     private func name(of url: ResourceURL) -> String {
         let host = url.authority.lowercased()
-        return store?.index.name(ofHost: host) ?? host
+        return store?.index.statistics.name(ofHost: host) ?? host
     }
 }
 

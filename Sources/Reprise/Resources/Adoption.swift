@@ -114,9 +114,9 @@ struct Adoption: Sendable {
         let title = wanted.titles.first?.key ?? resource.key
         do throws(RepriseError) {
             // To sum all files of a tag takes as long as there are many of them.
-            let tags = try store.index.limitedTags(ofFile: title)
+            let tags = try store.index.titles.limitedTags(ofFile: title)
             guard !tags.allSatisfy({ store.tagKeeper.hasRoom(for: length, tag: $0) }) else { return nil }
-            try store.index.checkRoom(for: length, inTitleOf: title)
+            try store.index.titles.checkRoom(for: length, inTitleOf: title)
             return nil
         } catch {
             return error.obstacle

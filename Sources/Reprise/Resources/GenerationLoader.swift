@@ -69,7 +69,7 @@ struct GenerationLoader: Sendable {
     /// The request fields that select among the responses; `nil` if none do, or the index cannot be read.
     private func recordedVary() async -> Vary? {
         do throws(RepriseError) {
-            return try await store.index.look { try $0.vary(of: key) }
+            return try await store.index.look { try $0.entries.vary(of: key) }
         } catch {
             engine.reporter.tell(.storeBypassed(key, reason: error.explanation))
             return nil
@@ -83,7 +83,7 @@ struct GenerationLoader: Sendable {
     private func recorded() async -> (record: GenerationRecord, file: DataFile, ledger: ChunkLedger)? {
         do throws(RepriseError) {
             let found = try await DiskQueue.shared.run { [self] () throws(RepriseError) in
-                guard let stored = try store.index.generation(for: key) else {
+                guard let stored = try store.index.entries.generation(for: key) else {
                     return nil as (stored: RecordedGeneration, file: DataFile?, ledger: ChunkLedger)?
                 }
                 let (file, ledger) = (try open(stored.record), ChunkLedger(blocks: stored.chunks))

@@ -61,7 +61,8 @@ struct Replacement: Sendable {
     var isKept: Bool {
         get async {
             // If the index cannot be read, the other rules decide.
-            (try? await generation.store.index.look { [generation] in try $0.isKept(generation.key) }) ?? false
+            (try? await generation.store.index.look { [generation] in try $0.retentions.isKept(generation.key) })
+                ?? false
         }
     }
 

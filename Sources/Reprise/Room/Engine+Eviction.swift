@@ -56,7 +56,7 @@ extension Engine {
 
     /// Leaves of an entry what is kept of it; false if more stays, because it is in use or cannot be freed.
     private func trim(
-        _ candidate: Index.Candidate, because reason: EvictionReason, in store: Store
+        _ candidate: EntryStore.Candidate, because reason: EvictionReason, in store: Store
     ) async -> Bool {
         guard let key = candidate.key, let url = candidate.url, let kept = candidate.kept,
             let generation = await (try? resource(key))?.storedAtOnce(for: OriginRequest(url: url))
@@ -67,7 +67,7 @@ extension Engine {
         await store.recorder.flush()
         do throws(RepriseError) {
             try await store.recorder.change { index async throws(RepriseError) in
-                try await index.markTrimmed(candidate.name)
+                try await index.retentions.markTrimmed(candidate.name)
             }
             return true
         } catch {
@@ -87,16 +87,16 @@ extension Engine {
         // Each key only once, or its usage would be released twice: a variant may be named beside the key it belongs
         // to.
         let all = Set(keys + (try await store.recorder.release(keys) { downloads.cancel(keys) }))
-        let candidates = all.map { Index.Candidate(name: store.index.name(of: $0), key: $0) }
+        let candidates = all.map { EntryStore.Candidate(name: store.index.name(of: $0), key: $0) }
         let outcome = try await remove(candidates, force: true, in: store)
         return (outcome.removed.reduce(Usage()) { $0 + $1.usage }, outcome.entries, outcome.left)
     }
 
     /// Removes entries in one transaction; those in use and those pinned or downloading only if `force` is true.
     func remove(
-        _ candidates: [Index.Candidate], force: Bool, in store: Store
+        _ candidates: [EntryStore.Candidate], force: Bool, in store: Store
     ) async throws(RepriseError) -> (
-        removed: [(candidate: Index.Candidate, usage: Usage)], entries: Int, inUse: [Index.Candidate],
+        removed: [(candidate: EntryStore.Candidate, usage: Usage)], entries: Int, inUse: [EntryStore.Candidate],
         left: [LeftFile]
     ) {
         if let problem = store.problem { throw problem }
@@ -113,7 +113,7 @@ extension Engine {
         taken.removeAll { removal.kept.contains($0.candidate.name) }
         store.reach(.unrecorded)
         noteGone(taken.compactMap(\.candidate.key), byEviction: !force)
-        var removed: [(candidate: Index.Candidate, usage: Usage)] = []
+        var removed: [(candidate: EntryStore.Candidate, usage: Usage)] = []
         var left: [LeftFile] = []
         for (candidate, live) in taken {
             let generations = removal.generations.filter { $0.name == candidate.name && $0.id != live?.id }
@@ -136,10 +136,10 @@ extension Engine {
 
     /// Takes `candidates` out of the table, each with what is live of it; those that stay are in use.
     private func take(
-        _ candidates: [Index.Candidate], force: Bool
-    ) -> (taken: [(candidate: Index.Candidate, live: LiveGeneration?)], inUse: [Index.Candidate]) {
-        var taken: [(candidate: Index.Candidate, live: LiveGeneration?)] = []
-        var inUse: [Index.Candidate] = []
+        _ candidates: [EntryStore.Candidate], force: Bool
+    ) -> (taken: [(candidate: EntryStore.Candidate, live: LiveGeneration?)], inUse: [EntryStore.Candidate]) {
+        var taken: [(candidate: EntryStore.Candidate, live: LiveGeneration?)] = []
+        var inUse: [EntryStore.Candidate] = []
         for candidate in candidates {
             guard let key = candidate.key else {
                 // Its record cannot be read, so nothing can be playing it.
@@ -156,7 +156,7 @@ extension Engine {
     ///
     /// Returns what was freed; files that could not be removed are added to `left`.
     private func release(
-        _ generations: [Index.Removed], and live: LiveGeneration?, of candidate: Index.Candidate,
+        _ generations: [Index.Removed], and live: LiveGeneration?, of candidate: EntryStore.Candidate,
         in store: Store, left: inout [LeftFile]
     ) -> Usage {
         var freed = Usage()

@@ -1,8 +1,8 @@
 /// Which entries go first when room is needed: an order of the index.
 ///
 /// Eviction asks for the next few entries in this order. Pinned entries and downloads are never among them, because
-/// ``Index/candidates(by:limit:offset:before:onlyLive:)`` leaves them out; of an entry in use, extents go after all
-/// others.
+/// ``EntryStore/candidates(by:limit:offset:before:onlyLive:)`` leaves them out; of an entry in use, extents go after
+/// all others.
 package struct EvictionPolicy: Sendable {
     /// Columns of `entry` and `generation`, as SQL orders by them.
     let order: String

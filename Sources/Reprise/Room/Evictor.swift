@@ -38,15 +38,15 @@ actor Evictor {
         /// Records which files of a title others need, as their playlists say.
         let learn: @Sendable (CacheKey) async -> Void
         /// Removes unused entries.
-        let remove: @Sendable ([Index.Candidate]) async -> Outcome
+        let remove: @Sendable ([EntryStore.Candidate]) async -> Outcome
         /// Frees about this many bytes from an entry in use.
-        let shrink: @Sendable (Index.Candidate, Int64) async -> Void
+        let shrink: @Sendable (EntryStore.Candidate, Int64) async -> Void
     }
 
     /// What became of entries that were to be removed.
     struct Outcome: Sendable {
         /// Those that are in use, and stay.
-        var inUse: [Index.Candidate] = []
+        var inUse: [EntryStore.Candidate] = []
         /// Files that could not be removed.
         var left: [LeftFile] = []
 
@@ -64,7 +64,7 @@ actor Evictor {
     /// Lets the index know what was used last, and releases the pins that have expired.
     private func freshen() async {
         await recorder.flush()
-        _ = try? await index.releaseExpired(before: clock.now())
+        _ = try? await index.retentions.releaseExpired(before: clock.now())
     }
 
     /// Entries that may be evicted, in the order of the policy, playlists after the media of their titles.
@@ -72,12 +72,12 @@ actor Evictor {
     /// None of them is named by the stored playlists of a kept title.
     private func candidates(
         limit: Int, offset: Int, before date: Double? = nil, onlyLive: Bool = false, by hands: EvictionTarget
-    ) async throws(RepriseError) -> [Index.Candidate] {
+    ) async throws(RepriseError) -> [EntryStore.Candidate] {
         // However many titles there are, each is read once for one page.
         var read: Set<CacheKey> = []
         while true {
             let page = try await index.look { [policy] in
-                try $0.candidates(by: policy, limit: limit, offset: offset, before: date, onlyLive: onlyLive)
+                try $0.entries.candidates(by: policy, limit: limit, offset: offset, before: date, onlyLive: onlyLive)
             }
             let titles = await unlearned(among: page).subtracting(read)
             guard titles.isEmpty else {
@@ -86,16 +86,16 @@ actor Evictor {
                 continue
             }
             // Where that cannot be recorded, as on a full disk, they go in their turn.
-            let postponed = try? await index.postponePlaylists(among: page)
+            let postponed = try? await index.entries.postponePlaylists(among: page)
             if postponed?.isEmpty ?? true { return page }
         }
     }
 
     /// The titles of the candidates whose playlists were not read a short time ago.
-    private func unlearned(among candidates: [Index.Candidate]) async -> Set<CacheKey> {
+    private func unlearned(among candidates: [EntryStore.Candidate]) async -> Set<CacheKey> {
         let keys = Set(candidates.compactMap(\.key))
         // Without the index nothing can be evicted anyway.
-        guard let titles = try? await index.look({ try $0.titles(withFiles: keys) }) else { return [] }
+        guard let titles = try? await index.look({ try $0.titles.keys(withFiles: keys) }) else { return [] }
         let now = clock.elapsed()
         return Set(titles.filter { title in learned[title].map { now - $0 > Self.learnedTime } ?? true })
     }
@@ -134,7 +134,7 @@ actor Evictor {
     }
 
     private func evict(_ bytes: Int64, onlyLive: Bool, by hands: EvictionTarget) async -> Eviction {
-        var inUse: [Index.Candidate] = []
+        var inUse: [EntryStore.Candidate] = []
         while let page = try? await candidates(
             limit: Self.page, offset: inUse.count, onlyLive: onlyLive, by: hands), !page.isEmpty
         {
@@ -172,13 +172,13 @@ actor Evictor {
         let most = quota.limit / Self.liveShare
         guard quota.usage.allocated > most else { return }
         await freshen()
-        var excess = ((try? await index.look { try $0.liveBytes() }) ?? 0) - most
-        var inUse: [Index.Candidate] = []
+        var excess = ((try? await index.look { try $0.entries.liveBytes() }) ?? 0) - most
+        var inUse: [EntryStore.Candidate] = []
         while excess > 0,
             let page = try? await candidates(limit: Self.page, offset: inUse.count, onlyLive: true, by: hands),
             !page.isEmpty
         {
-            var group: [Index.Candidate] = []
+            var group: [EntryStore.Candidate] = []
             for candidate in page where excess > 0 {
                 group.append(candidate)
                 excess -= candidate.allocated
@@ -207,13 +207,14 @@ actor Evictor {
     }
 
     private func makeFit(_ tag: String, by hands: EvictionTarget) async {
-        guard let titles = try? await index.look({ try $0.titles(taggedAs: tag) }) else { return }
-        var inUse: [Index.Candidate] = []
+        guard let titles = try? await index.look({ try $0.titles.numbers(taggedAs: tag) }) else { return }
+        var inUse: [EntryStore.Candidate] = []
         for (number, title) in titles.enumerated() {
             guard await excess(of: tag) > 0, !Task.isCancelled else { return }
-            if let key = try? await index.look({ try $0.key(ofTitle: title) }) ?? nil { await hands.learn(key) }
+            if let key = try? await index.look({ try $0.titles.key(ofTitle: title) }) ?? nil { await hands.learn(key) }
             // Files that a title shares with one that was used later go with that one.
-            let files = (try? await index.look { try $0.candidates(ofTitle: title, besides: titles[..<number]) }) ?? []
+            let files =
+                (try? await index.look { try $0.entries.candidates(ofTitle: title, besides: titles[..<number]) }) ?? []
             // Titles go as wholes; of the last one, which may be playing, only as much as must.
             // The playlists of that one last: without them the rest cannot be played.
             let inOrder = files.filter { !$0.isPlaylist } + files.filter(\.isPlaylist)
@@ -233,14 +234,18 @@ actor Evictor {
     }
 
     /// Bytes that the files of titles with a tag occupy beyond its limit.
-    private func excess(of tag: String) async -> Int64 { (try? await index.look { try $0.excess(ofTag: tag) }) ?? 0 }
+    private func excess(of tag: String) async -> Int64 {
+        (try? await index.look { try $0.titles.excess(ofTag: tag) }) ?? 0
+    }
 
     // MARK: - The disk
 
     /// Bytes that are neither pinned nor downloads: the most that eviction can free.
     private var evictableBytes: Int64 {
         get async {
-            max(0, quota.usage.allocated - ((try? await index.look { try $0.retainedUsage() })?.allocated ?? 0))
+            max(
+                0,
+                quota.usage.allocated - ((try? await index.look { try $0.retentions.retainedUsage() })?.allocated ?? 0))
         }
     }
 
@@ -285,13 +290,13 @@ actor Evictor {
     /// policy until at most `size` bytes are occupied; those in use stay, and so do those of which all is kept.
     func prunable(
         before date: Double?, size: Int64?, by hands: EvictionTarget, isInUse: @Sendable (CacheKey) -> Bool
-    ) async throws(RepriseError) -> [Index.Candidate] {
+    ) async throws(RepriseError) -> [EntryStore.Candidate] {
         await freshen()
-        func isIdle(_ candidate: Index.Candidate) -> Bool {
+        func isIdle(_ candidate: EntryStore.Candidate) -> Bool {
             guard candidate.kept == nil || candidate.allocated > 0 else { return false }
             return candidate.key.map { !isInUse($0) } ?? true
         }
-        var chosen: [Index.Candidate] = []
+        var chosen: [EntryStore.Candidate] = []
         if let date { chosen = try await candidates(limit: .max, offset: 0, before: date, by: hands).filter(isIdle) }
         guard let size else { return chosen }
         let known = Set(chosen.map(\.name))

@@ -26,7 +26,7 @@ final class Quota: Sendable {
     /// Bytes of the disk that media leave to the index: its log at its maximum, and as much again.
     ///
     /// Without them bytes could be stored that cannot be recorded, and would be lost.
-    static let indexRoom: Int64 = 2 * Index.logBytes
+    static let indexRoom: Int64 = 2 * IndexDatabase.logBytes
     /// How often the disk's free space is checked, in reserved bytes.
     private static let probeInterval: Int64 = 1 << 20
 

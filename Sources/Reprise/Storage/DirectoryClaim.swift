@@ -14,11 +14,11 @@ enum DirectoryClaim {
     static func check(_ directory: String, fileSystem: any FileSystem) throws(RepriseError) {
         let lock = DirectoryLock.contents(in: directory, fileSystem: fileSystem)
         guard lock != .foreign else { throw DirectoryLock.isForeign(directory) }
-        let path = directory + "/" + Index.fileName
+        let path = directory + "/" + IndexDatabase.fileName
         try checkIsPlain(path)
         let index = try traces(path, fileSystem: fileSystem)
         if !index.exists { try checkCompanions(path, fileSystem: fileSystem) }
-        if let format = index.format, format > Index.formatVersion { throw Index.isNewer(format) }
+        if let format = index.format, format > IndexDatabase.formatVersion { throw IndexDatabase.isNewer(format) }
         let isUnknown = index.exists && !index.isIndex
         guard lock == .number || isUnknown else { return }
         // An intact database of another program's is none that was damaged.
@@ -30,7 +30,7 @@ enum DirectoryClaim {
 
     /// Whether there is the index of a cache in `directory`.
     static func hasIndex(_ directory: String, fileSystem: any FileSystem) -> Bool {
-        (try? IndexTraces(directory + "/" + Index.fileName, fileSystem: fileSystem))?.isIndex == true
+        (try? IndexTraces(directory + "/" + IndexDatabase.fileName, fileSystem: fileSystem))?.isIndex == true
     }
 
     /// Throws if a file lies where SQLite keeps its own beside an index, and is none of these: SQLite would replace it.
@@ -74,7 +74,7 @@ enum DirectoryClaim {
 
     /// Whether a cache was found damaged here, or was being emptied.
     private static func hasMark(_ directory: String, fileSystem: any FileSystem) -> Bool {
-        [Index.suspicionName, Index.resettingName].contains { name in
+        [IndexDatabase.suspicionName, IndexDatabase.resettingName].contains { name in
             (try? fileSystem.status(of: "\(directory)/\(name)")) != nil
         }
     }

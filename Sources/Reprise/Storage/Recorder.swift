@@ -23,7 +23,7 @@ actor Recorder {
     private struct Pending {
         var generations: [Int64: LiveGeneration] = [:]
         var lastUsed: [CacheKey: Double] = [:]
-        var variants: [CacheKey: Index.Variant] = [:]
+        var variants: [CacheKey: EntryStore.Variant] = [:]
         var invalidated: Set<CacheKey> = []
         var members: [TitleReference: Set<CacheKey>] = [:]
         var splicing: [String: Int64] = [:]
@@ -109,7 +109,7 @@ actor Recorder {
     /// Notes that responses of `primary` vary, and that `variant` is the key of one variant.
     nonisolated func noteVariant(_ variant: CacheKey, of primary: CacheKey, by vary: Vary) {
         schedule { pending in
-            pending.variants[variant] = Index.Variant(primary: primary, vary: vary)
+            pending.variants[variant] = EntryStore.Variant(primary: primary, vary: vary)
             return false
         }
     }
@@ -167,7 +167,7 @@ actor Recorder {
         guard problem == nil else { return }
         try await perform { [self] index async throws(RepriseError) in
             guard await writeBatch(), let keys = try await DiskQueue.shared.run(named) else { return }
-            try await index.giveUp(filesOf: key, except: keys)
+            try await index.titles.giveUp(filesOf: key, except: keys)
         }
     }
 
@@ -236,7 +236,7 @@ actor Recorder {
     func release(_ keys: [CacheKey], done: @escaping @Sendable () -> Void) async throws(RepriseError) -> [CacheKey] {
         await flush()
         return try await perform { index async throws(RepriseError) in
-            let variants = try await index.release(keys)
+            let variants = try await index.retentions.release(keys)
             done()
             return variants
         }
@@ -255,12 +255,12 @@ actor Recorder {
     /// `mayRetain` says whether so much may be retained in all; if it throws, nothing is recorded. `done` is called
     /// before anything else is written, so that changes in memory follow the order of the records.
     func retain(
-        _ retained: Index.Retained, networkPolicy: NetworkPolicy,
+        _ retained: RetentionStore.Retained, networkPolicy: NetworkPolicy,
         mayRetain: @escaping @Sendable (Usage) throws -> Void,
         done: @escaping @Sendable (Index) throws(RepriseError) -> Void
     ) async throws(RepriseError) {
         try await perform { index async throws(RepriseError) in
-            try await index.retain(retained, networkPolicy: networkPolicy, mayRetain: mayRetain)
+            try await index.retentions.retain(retained, networkPolicy: networkPolicy, mayRetain: mayRetain)
             try await DiskQueue.shared.run { () throws(RepriseError) in try done(index) }
         }
     }
@@ -274,7 +274,7 @@ actor Recorder {
     func change(
         _ title: TitleReference, _ change: @escaping @Sendable (inout RecordCodec.TitleFields) -> Void
     ) async throws(RepriseError) {
-        try await perform { index async throws(RepriseError) in try await index.change(title, change) }
+        try await perform { index async throws(RepriseError) in try await index.titles.change(title, change) }
     }
 
     /// Removes the records of titles; returns the keys of those of their files that belong to no other title.
@@ -291,8 +291,8 @@ actor Recorder {
             noteRemoval(ofTitles: keys)
             // Generations adopted from here on see that the title was removed.
             let live = live()
-            let known = try await index.look { try $0.recorded(live) }
-            return try await index.removeTitles(keys, knowing: named) + live.filter { !known.contains($0) }
+            let known = try await index.look { try $0.entries.recorded(live) }
+            return try await index.titles.remove(keys, knowing: named) + live.filter { !known.contains($0) }
         }
     }
 
@@ -302,13 +302,13 @@ actor Recorder {
     ) async throws(RepriseError) -> RemovalForecast {
         await flush()
         return try await perform { index async throws(RepriseError) in
-            try await index.forecast(ofRemoving: keys, knowing: named)
+            try await index.titles.forecast(ofRemoving: keys, knowing: named)
         }
     }
 
     /// Removes one generation; returns its recorded usage.
     func remove(generation: Int64) async throws(RepriseError) -> Usage {
-        try await perform { index async throws(RepriseError) in try await index.remove(generation: generation) }
+        try await perform { index async throws(RepriseError) in try await index.entries.remove(generation: generation) }
     }
 
     /// Runs `work` on the index when every earlier write has ended; throws why not if the index is only read.

@@ -115,7 +115,7 @@ extension Store {
         if length > stored, let (capacity, floor) = quota.smallDisk(for: length) {
             return .largerThanDisk(length: length, capacity: capacity, floor: floor)
         }
-        let kept = (try? index.retainedUsage())?.allocated ?? 0
+        let kept = (try? index.retentions.retainedUsage())?.allocated ?? 0
         let others = max(0, kept - (isKept ? stored : 0))
         if length > limit - others - promised { return .keptEntries(length: length, kept: others, limit: limit) }
         // Of a complete file nothing is missing, however full the disk is.

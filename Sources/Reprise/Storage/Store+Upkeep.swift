@@ -35,8 +35,8 @@ extension Store {
     ///
     /// If it cannot be read or written, the next opening or a verification does it.
     private func correctUsage() async {
-        guard (try? await index.look { try $0.isUsageRight() }) == false,
-            let (before, after) = try? await index.recount()
+        guard (try? await index.look { try $0.entries.isUsageRight() }) == false,
+            let (before, after) = try? await index.entries.recount()
         else { return }
         quota.correct(from: before, to: after)
     }
@@ -54,7 +54,7 @@ extension Store {
     private func compare(folder: String, isLive: (String) -> Bool) throws(SystemError) -> [Int64] {
         let path = "\(directory)/media/\(folder)"
         // In this order: files made in between are in `made`, and records written in between have a file.
-        guard let living = try? index.generations(prefix: folder) else { return [] }
+        guard let living = try? index.entries.generations(prefix: folder) else { return [] }
         let names = try names(in: path)
         let made = madeNow
         var found: Set<Int64> = []
@@ -71,8 +71,8 @@ extension Store {
         let gone = living.filter { !found.contains($0.key) && !isLive($0.value.name) }.map(\.key)
         for id in gone {
             // Before its record goes, so that a verification under way finds the one or the other, and its titles.
-            if let key = try? index.key(ofGeneration: id) {
-                let titles = try? index.titles(withFiles: [key])
+            if let key = try? index.entries.key(ofGeneration: id) {
+                let titles = try? index.titles.keys(withFiles: [key])
                 lost.withLock { $0[key] = titles ?? [] }
             }
         }
@@ -112,9 +112,11 @@ extension Store {
         } catch {
             guard error.isLackOfRoom else { throw error }
             try await DiskQueue.shared.run { [self] () throws(RepriseError) in
-                let kept = force ? [] : try index.held(names)
+                let kept = force ? [] : try index.retentions.held(names)
                 for name in names where !kept.contains(name) {
-                    for (id, _) in try index.generations(prefix: name) { removeFile(name: name, generation: id) }
+                    for (id, _) in try index.entries.generations(prefix: name) {
+                        removeFile(name: name, generation: id)
+                    }
                 }
             }
             return try await recorder.remove(names, force: force)

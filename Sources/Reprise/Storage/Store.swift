@@ -63,7 +63,7 @@ final class Store: Sendable {
         let fileSystem = opening.fileSystem
         self.fileSystem = fileSystem
         index = opening.index
-        splicingHosts = try index.splicingHosts()
+        splicingHosts = try index.statistics.splicingHosts()
         isUnclean = opening.isUnclean
         if !isUnclean { usageKnown.fulfill() }
         problem = opening.problem
@@ -73,7 +73,7 @@ final class Store: Sendable {
         if let problem { reporter.tell(.storeBypassed(nil, reason: problem.explanation)) }
         let recorded = configuration.usesRecordedLimit ? opening.limit : nil
         quota = Quota(
-            limit: Self.limit(recorded ?? configuration.limit), used: try index.usage(),
+            limit: Self.limit(recorded ?? configuration.limit), used: try index.entries.usage(),
             floor: configuration.minimumFree, capacity: { (try? fileSystem.capacity(at: directory)) ?? nil },
             freeBytes: { try? fileSystem.freeBytes(at: directory) })
         breaker = Breaker(clock: configuration.clock, problem: opening.problem?.message)
@@ -156,14 +156,15 @@ final class Store: Sendable {
     /// The charge for the index: its size without free pages, and with the log at its maximum, so that the log has room
     /// to grow.
     private static func charge(for index: Index, in directory: String, fileSystem: any FileSystem) -> Int64 {
-        let log = (try? fileSystem.status(of: "\(directory)/\(Index.fileName)-wal"))?.allocated ?? 0
-        return indexBytes(directory, fileSystem: fileSystem) + max(0, Index.logBytes - log) - index.freeBytes
+        let log = (try? fileSystem.status(of: "\(directory)/\(IndexDatabase.fileName)-wal"))?.allocated ?? 0
+        return indexBytes(directory, fileSystem: fileSystem) + max(0, IndexDatabase.logBytes - log)
+            - index.database.freeBytes
     }
 
     /// Bytes that the index occupies on the disk.
     static func indexBytes(_ directory: String, fileSystem: any FileSystem) -> Int64 {
-        Index.fileSuffixes.reduce(0) { sum, suffix in
-            sum + ((try? fileSystem.status(of: "\(directory)/\(Index.fileName)\(suffix)"))?.allocated ?? 0)
+        IndexDatabase.fileSuffixes.reduce(0) { sum, suffix in
+            sum + ((try? fileSystem.status(of: "\(directory)/\(IndexDatabase.fileName)\(suffix)"))?.allocated ?? 0)
         }
     }
 
@@ -184,7 +185,7 @@ final class Store: Sendable {
 
     /// Why the directory cannot be used any more: it was removed, or its disk is gone; `nil` if it is there.
     var lossReason: String? {
-        for path in [directory, "\(directory)/\(Index.fileName)"] {
+        for path in [directory, "\(directory)/\(IndexDatabase.fileName)"] {
             do throws(SystemError) { _ = try fileSystem.status(of: path) } catch {
                 return "\(path) is gone, or cannot be looked into any more (\(error)). Nothing can be stored there."
             }
@@ -208,7 +209,7 @@ final class Store: Sendable {
     }
 
     /// Says that the limit leaves no room, and names the pins if they are the cause, or that the directory is gone.
-    private var noRoomReason: String { noRoomReason(retained: (try? index.retainedUsage()) ?? Usage()) }
+    private var noRoomReason: String { noRoomReason(retained: (try? index.retentions.retainedUsage()) ?? Usage()) }
 
     /// The same, where `retained` is what pins and downloads occupy.
     func noRoomReason(retained: Usage) -> String {
@@ -227,7 +228,7 @@ final class Store: Sendable {
         if let reason = breaker.reason ?? lossReason { return .store(reason: reason) }
         if let obstacle = diskObstacle(to: max(bytes, Self.mostReserved)) { return obstacle }
         if entryLimit < quota.limit { return .outgrownEntryLimit(limit: entryLimit) }
-        let kept = (try? index.retainedUsage())?.allocated ?? 0
+        let kept = (try? index.retentions.retainedUsage())?.allocated ?? 0
         return .outgrown(kept: max(0, kept - allocated), limit: quota.limit)
     }
 
@@ -241,18 +242,18 @@ final class Store: Sendable {
         await DiskQueue.shared.run { [self] in isClosed.withLock { $0 = true } }
         guard await recorder.close() else { return }
         guard problem == nil else {
-            return try await DiskQueue.shared.run { [index] () throws(RepriseError) in try index.close() }
+            return try await DiskQueue.shared.run { [index] () throws(RepriseError) in try index.database.close() }
         }
         reach(.closing)
         var failure: RepriseError?
         do throws(RepriseError) {
             // If bytes left by a crash are not accounted for yet, the next opening looks for them again.
-            if !isUnclean || isSettled { try await index.endSession() }
+            if !isUnclean || isSettled { try await index.database.endSession() }
         } catch {
             failure = error
         }
         try await DiskQueue.shared.run { [self, failure] () throws(RepriseError) in
-            try index.close()
+            try index.database.close()
             if let failure { throw failure }
             IndexReserve(directory, fileSystem: fileSystem).make()
         }

@@ -50,11 +50,13 @@ struct StoreOpening {
         // First, because what is created in a directory gets its protection.
         Self.protect(directory, in: fileSystem)
         lock = try DirectoryLock(directory: directory, in: fileSystem)
-        let unreleased = try Index.setAsideUnreleased(directory, fileSystem: fileSystem) { configuration.reached?($0) }
+        let unreleased = try IndexDatabase.setAsideUnreleased(directory, fileSystem: fileSystem) {
+            configuration.reached?($0)
+        }
         try Self.makeDirectory(directory + "/media", in: fileSystem)
         Self.protectContents(of: directory, in: fileSystem)
         let opening = try Self.openIndex(directory, vault: vault, configuration: configuration)
-        index = opening.index
+        index = Index(opening.database)
         reset = unreleased ?? opening.reset
         isUnclean = opening.session.isUnclean || reset != nil
         limit = opening.session.limit
@@ -76,8 +78,8 @@ struct StoreOpening {
         // Guarantees that background work, such as the removal of a generation, changes nothing.
         fileSystem = ReadOnlyFileSystem(configuration.fileSystem)
         lock = try DirectoryLock(reading: directory, in: fileSystem)
-        guard let index = try Index.open(readOnly: directory, vault: vault) else { return nil }
-        self.index = index
+        guard let database = try IndexDatabase.open(readOnly: directory, vault: vault) else { return nil }
+        index = Index(database)
         isUnclean = false
         limit = nil
         limitBefore = nil
@@ -130,13 +132,13 @@ struct StoreOpening {
     /// Opens the index; if the disk is completely full, in the room of the reserve.
     private static func openIndex(
         _ directory: String, vault: Vault?, configuration: MediaCache.Configuration
-    ) throws(RepriseError) -> Index.Opening {
+    ) throws(RepriseError) -> IndexDatabase.Opening {
         let fileSystem = configuration.fileSystem
         let reserve = IndexReserve(directory, fileSystem: fileSystem)
-        func open() throws(RepriseError) -> Index.Opening {
-            try Index.open(
+        func open() throws(RepriseError) -> IndexDatabase.Opening {
+            try IndexDatabase.open(
                 directory: directory, vault: vault, fileSystem: fileSystem,
-                options: Index.Options(
+                options: IndexDatabase.Options(
                     removeMedia: { removeMedia(directory, fileSystem: fileSystem) },
                     releaseReserve: { reserve.release() },
                     resetsWhenKeyDiffers: configuration.resetsWhenKeyDiffers,

@@ -18,18 +18,18 @@ final class Upkeep: Sendable {
             await store.evictor.prepare()
             for tag in tags.sorted() {
                 store.tagKeeper.lookBegins(tag: tag)
-                guard var excess = try? await store.index.look({ try $0.excess(ofTag: tag) }) else {
+                guard var excess = try? await store.index.look({ try $0.titles.excess(ofTag: tag) }) else {
                     store.tagKeeper.lookFailed(tag: tag)
                     continue
                 }
                 if excess > 0 {
                     await store.evictor.hold(tag, by: engine.hands(store, because: .room))
-                    excess = (try? await store.index.look { try $0.excess(ofTag: tag) }) ?? excess
+                    excess = (try? await store.index.look { try $0.titles.excess(ofTag: tag) }) ?? excess
                 }
                 var isOverfull = false
                 if excess > 0 {
                     isOverfull =
-                        (try? await store.index.look { try $0.keepsTooMuch(taggedAs: tag) }) ?? false
+                        (try? await store.index.look { try $0.titles.keepsTooMuch(taggedAs: tag) }) ?? false
                 }
                 store.tagKeeper.lookEnds(tag: tag, excess: excess, isOverfull: isOverfull)
             }
@@ -40,7 +40,7 @@ final class Upkeep: Sendable {
                 store.usageKnown.fulfill()
             }
             // An earlier process may have ended before it checked the limits, and pins may have expired.
-            store.tagKeeper.note((try? await store.index.look { try $0.limitedTags() }) ?? [])
+            store.tagKeeper.note((try? await store.index.look { try $0.titles.limitedTags() }) ?? [])
             await store.reconcile(isLive: Self.isLive(engine))
             deadline.cancel()
             store.usageKnown.fulfill()

@@ -8,7 +8,7 @@ extension Engine {
     func stream(of key: CacheKey) async throws -> Title? {
         guard let store, configuration.streamPlanner != nil else { return nil }
         await store.recorder.flush()
-        let title = try await store.index.look { try $0.title(of: key) }
+        let title = try await store.index.look { try $0.titles.title(of: key) }
         return title?.isStream == true ? title : nil
     }
 

@@ -20,9 +20,9 @@ extension MediaCache {
         await store.evictor.prepare()
         let limit = limit.map { Store.limit($0) }
         try await store.recorder.change { index async throws(RepriseError) in
-            try await index.setLimit(limit, ofTag: tag)
+            try await index.titles.setLimit(limit, ofTag: tag)
         }
-        await settleTags([store.index.name(ofTag: tag)])
+        await settleTags([store.index.titles.name(ofTag: tag)])
         downloads.roomWasMade()
     }
 
@@ -31,7 +31,7 @@ extension MediaCache {
     /// Waits for the disk. Throws ``RepriseError`` with code `storageUnavailable`.
     public func limit(forTag tag: String) async throws -> Int64? {
         guard let store = engine.store else { return nil }
-        return try await store.index.look { try $0.limit(ofTag: tag) }
+        return try await store.index.look { try $0.titles.limit(ofTag: tag) }
     }
 
     /// The tags of titles, and those that have a limit, in alphabetical order.
@@ -40,7 +40,7 @@ extension MediaCache {
     public func tags() async throws -> [TitleTag] {
         guard let store = engine.store else { return [] }
         await store.recorder.flush()
-        return try await store.index.look { try $0.tags() }
+        return try await store.index.look { try $0.titles.tags() }
     }
 
     /// Returns when everything is recorded, and tags of which more was stored fit their limits again.

@@ -9,7 +9,7 @@ extension MediaCache {
     public func titles() async throws -> [Title] {
         guard let store = engine.store else { return [] }
         await store.recorder.flush()
-        return try await store.index.scan { try $0.titles() }
+        return try await store.index.scan { try $0.titles.all() }
     }
 
     /// The titles of one partition; see ``titles()``.
@@ -42,7 +42,7 @@ extension MediaCache {
             (title.name, title.tag) = (name, tag)
         }
         downloads.setName(name, of: resource.key)
-        if let tag { await settleTags([store.index.name(ofTag: tag)]) }
+        if let tag { await settleTags([store.index.titles.name(ofTag: tag)]) }
     }
 
     /// Names the title that begins with `resource`, and keeps its tag.
@@ -130,11 +130,11 @@ extension MediaCache {
     }
 
     /// Leaves of entries what is kept of them; returns the bytes freed on disk.
-    private func trim(_ tails: [Index.Candidate], in store: Store) async throws -> Int64 {
+    private func trim(_ tails: [EntryStore.Candidate], in store: Store) async throws -> Int64 {
         guard !tails.isEmpty else { return 0 }
         let keys = tails.compactMap(\.key)
         func allocated() async throws -> Int64 {
-            try await store.index.look { try $0.allocatedBytes(of: keys) }
+            try await store.index.look { try $0.entries.allocated(of: keys) }
         }
         let before = try await allocated()
         _ = await engine.hands(store, because: .prune).remove(tails)
@@ -158,7 +158,7 @@ extension MediaCache {
             if !tails.isEmpty { forecast.trimmed.insert(title.url) }
             forecast.entries += files.count
             let freed = try await DiskQueue.shared.run {
-                try store.index.allocatedBytes(of: files) + tails.reduce(0) { $0 + $1.allocated }
+                try store.index.entries.allocated(of: files) + tails.reduce(0) { $0 + $1.allocated }
             }
             forecast.freedBytes += freed
             return freed
@@ -198,9 +198,9 @@ extension MediaCache {
         // What is on its way to the disk goes, too; of what the index knows, it decides.
         let live = engine.liveFiles(of: [key], in: store)
         let files = try await DiskQueue.shared.run { [self] in
-            let unrecorded = Set(live).subtracting(try store.index.recorded(live))
-            return try unrecorded.union(store.index.ownFiles(of: key)).subtracting(former).filter { file in
-                try !engine.isBeingRead(file) && store.index.retention(of: file) == .cached
+            let unrecorded = Set(live).subtracting(try store.index.entries.recorded(live))
+            return try unrecorded.union(store.index.titles.ownFiles(of: key)).subtracting(former).filter { file in
+                try !engine.isBeingRead(file) && store.index.retentions.retention(of: file) == .cached
             }
         }
         let outcome = try await engine.removed(Array(files), endingIn: downloads, areUnneeded: true)
@@ -211,13 +211,13 @@ extension MediaCache {
     /// them of which only parts are kept.
     private func prunableFiles(
         of title: Title, in store: Store
-    ) async throws -> (whole: [CacheKey], tails: [Index.Candidate]) {
+    ) async throws -> (whole: [CacheKey], tails: [EntryStore.Candidate]) {
         let named = try await engine.namedFiles(aroundTitles: [title.key]).filter { $0.key.key != title.key }
         let others = named.values.reduce(into: Set()) { $0.formUnion($1) }
         return try await DiskQueue.shared.run {
-            let files = try store.index.ownFiles(of: title.key).filter { !others.contains($0) }
-            let held = try store.index.held(files.map { store.index.name(of: $0) })
-            let tails = try store.index.candidates(ofTitle: title.key).filter { candidate in
+            let files = try store.index.titles.ownFiles(of: title.key).filter { !others.contains($0) }
+            let held = try store.index.retentions.held(files.map { store.index.name(of: $0) })
+            let tails = try store.index.entries.candidates(ofTitle: title.key).filter { candidate in
                 candidate.kept != nil && candidate.key.map { !others.contains($0) } ?? false
             }
             return (files.filter { !held.contains(store.index.name(of: $0)) }, tails)

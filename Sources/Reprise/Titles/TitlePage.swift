@@ -46,7 +46,7 @@ extension TitlePage.Place {
     /// `nil` if `text` is not such a text.
     package init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 2, let bits = UInt64(parts[0], radix: 16), Index.isName(parts[1]) else { return nil }
+        guard parts.count == 2, let bits = UInt64(parts[0], radix: 16), TitleStore.isName(parts[1]) else { return nil }
         (lastUsed, name) = (Double(bitPattern: bits), String(parts[1]))
         guard lastUsed.isFinite else { return nil }
     }
@@ -61,7 +61,7 @@ extension MediaCache {
         guard let store = engine.store else { return TitlePage(items: [], next: nil) }
         await store.recorder.flush()
         let page = try await DiskQueue.shared.runCancelable {
-            try store.index.titlePage(after: place, limit: min(max(1, limit), TitlePage.largest))
+            try store.index.titles.page(after: place, limit: min(max(1, limit), TitlePage.largest))
         }
         try Task.checkCancellation()
         return page
@@ -72,7 +72,7 @@ extension MediaCache {
     /// Waits for the disk. Throws ``RepriseError`` with code `storageUnavailable`.
     package func titleItems(_ keys: [CacheKey]) async throws -> [TitlePage.Item] {
         guard let store = engine.store, !keys.isEmpty else { return [] }
-        return try await store.index.look { try $0.titleItems(keys) }
+        return try await store.index.look { try $0.titles.items(keys) }
     }
 
     /// The stored files of the title that begins with `key`, at most `limit` of them, the most recently used first.
@@ -81,7 +81,7 @@ extension MediaCache {
     /// `storageUnavailable`, or `CancellationError`.
     package func files(ofTitle key: CacheKey, atMost limit: Int) async throws -> [CacheEntry] {
         guard let store = engine.store else { return [] }
-        return try await store.index.scan { try $0.entries(ofTitle: key, atMost: limit) }
+        return try await store.index.scan { try $0.titles.files(of: key, atMost: limit) }
     }
 
     /// Number of titles.
@@ -90,16 +90,16 @@ extension MediaCache {
     /// `storageUnavailable`, or `CancellationError`.
     package func titleCount() async throws -> Int {
         guard let store = engine.store else { return 0 }
-        return try await store.index.scan { try $0.titleCount() }
+        return try await store.index.scan { try $0.titles.count() }
     }
 
     /// The first file of the title, file, pin or download with that ``TitlePage/Item/id``; `nil` if there is none.
     ///
     /// Waits for the disk. Throws ``RepriseError`` with code `storageUnavailable`.
     package func reference(id: String) async throws -> TitleReference? {
-        guard let store = engine.store, Index.isName(id) else { return nil }
+        guard let store = engine.store, TitleStore.isName(id) else { return nil }
         await store.recorder.flush()
-        return try await store.index.look { try $0.reference(named: id) }
+        return try await store.index.look { try $0.titles.reference(named: id) }
     }
 
     /// The ``TitlePage/Item/id`` of `key`.

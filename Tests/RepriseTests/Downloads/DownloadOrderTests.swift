@@ -77,7 +77,7 @@ import Testing
                     return told == word || told == nil && word == "forget"
                 }
             }
-            let (items, recorded) = (cache.downloads.items, try index.downloads())
+            let (items, recorded) = (cache.downloads.items, try index.downloads.all())
             try #require(items.map(\.key) == recorded.map(\.key), "round \(round)")
             try #require(items.map(\.isPaused) == recorded.map(\.isPaused), "round \(round)")
         }

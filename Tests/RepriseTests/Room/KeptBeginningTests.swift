@@ -153,10 +153,10 @@ import Testing
             await bench.cache.becomeIdle()
             _ = try await bench.cache.entries()
             let (engine, store) = (bench.cache.engine, try #require(bench.cache.engine.store))
-            let chosen = try store.index.candidates(by: .leastRecentlyUsed, limit: 1, offset: 0)
+            let chosen = try store.index.entries.candidates(by: .leastRecentlyUsed, limit: 1, offset: 0)
             #expect(chosen.map(\.key) == [film.key])
             try await bench.cache.retain(film, as: .first(.bytes(Self.beginning)))
-            #expect(try store.index.held(chosen.map(\.name)) == Set(chosen.map(\.name)))
+            #expect(try store.index.retentions.held(chosen.map(\.name)) == Set(chosen.map(\.name)))
             #expect(try await engine.remove(chosen, force: false, in: store).removed.isEmpty)
             try await Self.expectBeginning(1, bench, in: bench.cache)
         }
@@ -214,8 +214,8 @@ import Testing
             }
             let store = try #require(bench.cache.engine.store)
             // Each lies in one extent, of which a player may have stored all.
-            #expect(try store.index.retainedUsage().allocated <= 3 * FetchSchedule.extent)
-            #expect(try store.index.retainedUsage().allocated > 3 * 100_000)
+            #expect(try store.index.retentions.retainedUsage().allocated <= 3 * FetchSchedule.extent)
+            #expect(try store.index.retentions.retainedUsage().allocated > 3 * 100_000)
         }
     }
 

@@ -105,7 +105,7 @@ import Testing
             }
             _ = try await bench.cache.entries()
             let store = try #require(bench.cache.engine.store)
-            let chosen = try store.index.candidates(by: .leastRecentlyUsed, limit: 2, offset: 0)
+            let chosen = try store.index.entries.candidates(by: .leastRecentlyUsed, limit: 2, offset: 0)
             #expect(chosen.count == 2)
             let resource = try bench.cache.resource(for: bench.origin.url("/a"))
             try await bench.cache.retain(resource, as: .pinned(until: nil))

@@ -65,10 +65,10 @@ import Testing
 
     @Test func writesAfterItIsClosedGetAnError() async throws {
         let directory = try TemporaryDirectory()
-        let index = Index(.pool(try DatabasePool(path: "\(directory.path)/index")), vault: nil) {}
-        try index.close()
-        let error = await #expect(throws: RepriseError.self) { try await index.record(limit: 1) }
+        let index = Index(IndexDatabase(.pool(try DatabasePool(path: "\(directory.path)/index"))))
+        try index.database.close()
+        let error = await #expect(throws: RepriseError.self) { try await index.database.record(limit: 1) }
         #expect(error?.code == .closed)
-        #expect(throws: RepriseError.self) { try index.usage() }
+        #expect(throws: RepriseError.self) { try index.entries.usage() }
     }
 }

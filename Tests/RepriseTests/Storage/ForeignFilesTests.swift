@@ -42,7 +42,7 @@ import Testing
             try Self.write(bench.directory)
             for (key, removesIndex) in [("5a", false), ("11", false), ("11", true)] {
                 if removesIndex {
-                    try FileManager.default.removeItem(atPath: bench.directory.path(of: Index.fileName))
+                    try FileManager.default.removeItem(atPath: bench.directory.path(of: IndexDatabase.fileName))
                 }
                 var configuration = MediaCache.Configuration()
                 configuration.encryption = try Self.encryption(key)
@@ -62,7 +62,7 @@ import Testing
     @Test("a file where SQLite would keep its own beside a new index stays", arguments: ["-wal", "-shm", "-journal"])
     func aForeignCompanion(suffix: String) async throws {
         try await Bench.run(isStoring: false) { bench async throws in
-            let path = bench.directory.path(of: Index.fileName + suffix)
+            let path = bench.directory.path(of: IndexDatabase.fileName + suffix)
             try Data("precious".utf8).write(to: URL(fileURLWithPath: path))
             let error = await #expect(throws: RepriseError.self) {
                 try await MediaCache.open(directory: bench.directory.path, origin: bench.client)
@@ -100,8 +100,8 @@ import Testing
             }
             await bench.cache.close()
             try Self.write(bench.directory)
-            for suffix in Index.fileSuffixes {
-                try? FileManager.default.removeItem(atPath: bench.directory.path(of: Index.fileName + suffix))
+            for suffix in IndexDatabase.fileSuffixes {
+                try? FileManager.default.removeItem(atPath: bench.directory.path(of: IndexDatabase.fileName + suffix))
             }
             let cache = try await MediaCache.open(directory: bench.directory.path, origin: bench.client)
             let left = DiskUse.mediaFiles(of: bench.directory.path).map { $0.components(separatedBy: "/") }
@@ -157,7 +157,7 @@ import Testing
         arguments: OtherIndex.allCases, [false, true])
     func aForeignIndex(other: OtherIndex, isSealed: Bool) async throws {
         try await Bench.run(isStoring: false) { bench async throws in
-            let path = bench.directory.path(of: Index.fileName)
+            let path = bench.directory.path(of: IndexDatabase.fileName)
             try Self.write(other, to: path)
             try Data("my own".utf8).write(to: URL(fileURLWithPath: bench.directory.path(of: "catalogue.damaged")))
             let before = try DiskUse.contents(of: bench.directory.path)

@@ -137,7 +137,7 @@ struct FormatFixture {
         await client.shutdown()
         let queue = try DatabaseQueue(path: path + "/catalogue.sqlite")
         let version = try await queue.read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
-        #expect(version == Index.formatVersion, sourceLocation: sourceLocation)
+        #expect(version == IndexDatabase.formatVersion, sourceLocation: sourceLocation)
         try queue.close()
         let names = try FileManager.default.contentsOfDirectory(atPath: path)
         #expect(!names.contains("catalogue.damaged"), sourceLocation: sourceLocation)
@@ -207,8 +207,8 @@ struct FormatFixture {
                     try Int.fetchOne(database, sql: "PRAGMA application_id")
                 )
             }
-            #expect(version == Index.formatVersion)
-            #expect(application == 0x5265_0000 + Index.formatVersion)
+            #expect(version == IndexDatabase.formatVersion)
+            #expect(application == 0x5265_0000 + IndexDatabase.formatVersion)
             try queue.close()
         }
     }

@@ -109,7 +109,7 @@ import Testing
     @Test("a damaged index is set aside in the reserve's room, and the reason is told")
     func damagedIndex() async throws {
         try await Self.run { directory, open, origin in
-            let index = try SystemFileSystem().open(directory + "/" + Index.fileName, create: false)
+            let index = try SystemFileSystem().open(directory + "/" + IndexDatabase.fileName, create: false)
             let garbage = [UInt8](repeating: 0x5A, count: 400)
             #expect(try garbage.withUnsafeBytes { try index.write($0, at: 0) } == 400)
             let cache = try await open()

@@ -73,10 +73,10 @@ import Testing
                     CREATE TABLE part (keyHash, holder, bytes, ranges, PRIMARY KEY (keyHash, holder));
                     CREATE TABLE total (name PRIMARY KEY, value);
                     """)
-            for _ in 0..<2 { try ChunkRow(block: 3, chunks: [chunk]).save(for: 9, in: database) }
+            for _ in 0..<2 { try ChunkRow(generation: 9, block: 3, chunks: [chunk]).save(in: database) }
             let chunks = try ChunkRow.all(database, sql: "SELECT * FROM chunk")
             #expect(chunks.map(\.block) == [3])
-            #expect([Chunk](packed: [UInt8](chunks[0].chunks), block: 3, isSealed: false) == [chunk])
+            #expect(chunks[0].unpacked(isSealed: false) == [chunk])
 
             for value in [1, 41] as [Int64] { try TotalRow(name: "hits", value: value).add(in: database) }
             #expect(try TotalRow.all(database, sql: "SELECT * FROM total").map(\.value) == [42])
@@ -84,7 +84,7 @@ import Testing
             let codec = RecordCodec(vault: nil)
             let url = try ResourceURL("http://host/a")
             func save(_ retention: Retention) throws -> [RetentionRow] {
-                let retained = Index.Retained(key: CacheKey("a"), url: url, retention: retention)
+                let retained = RetentionStore.Retained(key: CacheKey("a"), url: url, retention: retention)
                 try RetentionRow(retained, name: "a", codec: codec).save(in: database)
                 return try RetentionRow.all(database, sql: "SELECT * FROM retention")
             }

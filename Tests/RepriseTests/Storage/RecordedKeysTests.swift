@@ -19,8 +19,8 @@ import Testing
             let store = try #require(bench.cache.engine.store)
             await store.recorder.flush()
             let keys = Array(others[..<700] + stored + others[700...])
-            #expect(try store.index.recorded(keys) == Set(stored))
-            #expect(try store.index.recorded(others).isEmpty && store.index.recorded([]).isEmpty)
+            #expect(try store.index.entries.recorded(keys) == Set(stored))
+            #expect(try store.index.entries.recorded(others).isEmpty && store.index.entries.recorded([]).isEmpty)
         }
     }
 }

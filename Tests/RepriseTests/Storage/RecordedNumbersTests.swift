@@ -48,7 +48,7 @@ import Testing
                 await cache.settle()
                 #expect(cache.storedBytes == 200_000)
                 #expect(cache.allocatedBytes.media == DiskUse.bytes(under: bench.directory.path + "/media"))
-                #expect(try #require(cache.engine.store).index.usage().stored == 200_000)
+                #expect(try #require(cache.engine.store).index.entries.usage().stored == 200_000)
             }
         }
     }
@@ -66,7 +66,7 @@ import Testing
             try Data("no folder".utf8).write(to: URL(fileURLWithPath: folder))
             try await bench.reopened { cache async throws in
                 await cache.settle()
-                #expect(try #require(cache.engine.store).index.usage().stored == 200_000)
+                #expect(try #require(cache.engine.store).index.entries.usage().stored == 200_000)
             }
         }
     }
@@ -76,7 +76,7 @@ import Testing
             try await bench.reopened { cache async throws in
                 #expect(try await cache.verify().isSound)
                 let index = try #require(cache.engine.store).index
-                #expect(try index.usage().stored == 200_000)
+                #expect(try index.entries.usage().stored == 200_000)
                 #expect(cache.storedBytes == 200_000)
             }
             try await bench.reopened { cache async throws in
@@ -101,9 +101,9 @@ import Testing
             #expect(try inspector.statistics().bytesServed >= 0)
             try await bench.reopened(configure: { $0.limit = 1_000_000 }) { cache async throws in
                 let index = try #require(cache.engine.store).index
-                #expect((0...Usage.most).contains(try index.retainedUsage().allocated))
-                try await index.write { try $0.execute(sql: "UPDATE entry SET retained = 0") }
-                let candidates = try index.candidates(by: .leastRecentlyUsed, limit: 9, offset: 0)
+                #expect((0...Usage.most).contains(try index.retentions.retainedUsage().allocated))
+                try await index.database.write { try $0.execute(sql: "UPDATE entry SET retained = 0") }
+                let candidates = try index.entries.candidates(by: .leastRecentlyUsed, limit: 9, offset: 0)
                 #expect(candidates.count == 2)
                 #expect(candidates.allSatisfy { (0...Usage.most).contains($0.allocated) })
                 await cache.prune(toSize: 0)
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test func aSuspectIndexOfANewerVersionIsLeftAlone() async throws {
-        let version = Index.formatVersion + 1
+        let version = IndexDatabase.formatVersion + 1
         let sql = "PRAGMA user_version = \(version); PRAGMA application_id = \(0x5265_0000 + version)"
         try await Self.run(sql) { bench async throws in
             try Data().write(to: URL(fileURLWithPath: bench.directory.path(of: "index.suspect")))

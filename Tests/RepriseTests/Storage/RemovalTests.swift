@@ -84,7 +84,7 @@ import Testing
             #expect(generation.storedRanges.byteCount == 4 << 20)
             try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
             #expect(await store.recorder.flush())
-            let recorded = try #require(try store.index.generation(for: key))
+            let recorded = try #require(try store.index.entries.generation(for: key))
             #expect(ChunkLedger(blocks: recorded.chunks).byteCount == 4 << 20)
             try other.close()
         }
@@ -228,7 +228,7 @@ import Testing
                 CREATE TRIGGER held BEFORE DELETE ON entry WHEN old.keyHash = '\(store.index.name(of: kept))'
                 BEGIN SELECT RAISE(ABORT, 'held'); END
                 """
-            try await store.index.write { try $0.execute(sql: sql) }
+            try await store.index.database.write { try $0.execute(sql: sql) }
             // The last one is alone in the second transaction.
             let others = (1..<500).map { CacheKey("\($0)") }
             let keys = [part] + others + [kept]

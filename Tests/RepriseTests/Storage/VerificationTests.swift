@@ -155,10 +155,10 @@ import Testing
                 await eventually { await Self.isDone(cache) }
                 let store = try #require(cache.engine.store)
                 if isRecordDamaged {
-                    try await store.index.write { try $0.execute(sql: "UPDATE generation SET record = x'00'") }
+                    try await store.index.database.write { try $0.execute(sql: "UPDATE generation SET record = x'00'") }
                 } else {
                     // As the cleanup does after the downloads are known.
-                    let stored = try #require(try store.index.generation(for: key))
+                    let stored = try #require(try store.index.entries.generation(for: key))
                     store.lost.withLock { $0[key] = [] }
                     _ = try await store.recorder.remove(generation: stored.record.id)
                 }

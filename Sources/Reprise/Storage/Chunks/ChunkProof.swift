@@ -3,7 +3,7 @@ struct ChunkProof: Sendable {
     private let sealer: ChunkSealer?
 
     init(_ record: GenerationRecord, in index: Index) {
-        sealer = index.codec.vault.map { vault in
+        sealer = index.database.codec.vault.map { vault in
             vault.sealer(name: index.name(of: record.key), generation: record.id, salt: record.salt)
         }
     }

@@ -1,18 +1,18 @@
 import Primitives
 
-/// Which entries are complete: counted once, and kept up to date from then on.
+/// Counts of complete and partial entries: taken once, and updated from then on.
 ///
-/// Only a record says whether its entry is complete, and to read all of them takes too long for each scrape of a
-/// monitor. The lock is a leaf.
+/// Only its record tells whether an entry is complete, and reading all records for each scrape of a monitor would take
+/// too long. The lock is a leaf.
 final class EntryCensus: Sendable {
-    /// An entry as it was written; `isComplete` is `nil` for one that was removed.
+    /// A written entry; `isComplete` is `nil` for a removed one.
     struct Change: Sendable {
         let name: String
         let isComplete: Bool?
     }
 
     private struct Tally {
-        /// By the first 64 bits of their names, which are hashes: so much tells them apart.
+        /// By the first 64 bits of their names, which are hashes.
         private var entries: [UInt64: Bool] = [:]
         private(set) var counts = EntryCounts()
 
@@ -26,7 +26,7 @@ final class EntryCensus: Sendable {
 
     private enum State {
         case unknown
-        /// The records are being read; what changed since then.
+        /// The records are being read; the changes since then.
         case counting([Change])
         case known(Tally)
     }
@@ -43,16 +43,16 @@ final class EntryCensus: Sendable {
         }
     }
 
-    /// Notes what was written, in the order in which it was.
+    /// Notes changes in the order in which they were written.
     ///
-    /// Before the first count, `changes` are not asked for.
+    /// Before the first count, `changes` is not evaluated.
     func note(_ changes: @autoclosure () -> [Change]) {
         state.withLock { state in
             switch state {
             case .unknown: break
             case .counting(let earlier): state = .counting(earlier + changes())
             case .known(var tally):
-                // Not twice in memory while it changes.
+                // So that the tally is not copied when it changes.
                 state = .unknown
                 for change in changes() { tally.apply(change) }
                 state = .known(tally)
@@ -60,10 +60,12 @@ final class EntryCensus: Sendable {
         }
     }
 
-    /// The records are read from now on.
+    /// Called before the records are read.
     func begin() { state.withLock { $0 = .counting([]) } }
 
-    /// The entries that were read; some may have changed since ``begin()``, before or after they were read.
+    /// Called with the entries that were read.
+    ///
+    /// Some may have changed since ``begin()``, before or after they were read.
     func finish(_ entries: [Change]) -> EntryCounts {
         state.withLock { state in
             var tally = Tally()
@@ -74,40 +76,11 @@ final class EntryCensus: Sendable {
         }
     }
 
-    /// The records could not be read.
+    /// Called if the records cannot be read.
     func giveUp() { state.withLock { $0 = .unknown } }
 }
 
-extension Index {
-    /// How many entries there are, complete and partial.
-    func entryCounts() async throws -> EntryCounts {
-        if let counts = census.counts { return counts }
-        try await census.turn.take()
-        defer { census.turn.leave() }
-        if let counts = census.counts { return counts }
-        census.begin()
-        do {
-            return census.finish(try await DiskQueue.scans.run { try allEntries() })
-        } catch {
-            census.giveUp()
-            throw error
-        }
-    }
-
-    private func allEntries() throws(RepriseError) -> [EntryCensus.Change] {
-        try read { database in
-            try EntryRow.compactMap(database, sql: EntryRow.withGenerations) { row in
-                guard let generation = row.generation, let record = codec.decode(generation) else {
-                    return EntryCensus.Change(name: row.name, isComplete: false)
-                }
-                return EntryCensus.Change(record, generation.usage, name: row.name)
-            }
-        }
-    }
-}
-
 extension EntryCensus.Change {
-    /// An entry with that record.
     init(_ record: GenerationRecord, _ usage: Usage, name: String) {
         self.init(name: name, isComplete: record.completeLength == usage.stored)
     }

@@ -1,22 +1,23 @@
 import Foundation
 
-/// What the bytes of an index say about it, whether or not SQLite can read them.
+/// Properties of an index that its bytes show even if SQLite cannot read it.
 ///
-/// Decides what may be replaced or removed, so nothing is opened with SQLite, which would create files beside it.
+/// Decides whether a file may be replaced or removed, and therefore does not open it with SQLite, which would create
+/// files beside it.
 struct IndexTraces {
-    /// There is a file with at least one byte.
+    /// Whether there is a file with at least one byte.
     private(set) var exists = false
-    /// The file begins like a SQLite database.
+    /// Whether the file begins like a SQLite database.
     private(set) var isDatabase = false
-    /// The first page is that of an index from before the first release.
+    /// Whether the first page is that of an index from before the first release.
     private(set) var isUnreleased = false
-    /// The first page is that of a cache's index.
+    /// Whether the first page is that of an index.
     private var hasFirstPage = false
-    /// The format that the first page names, once in each of two places; `nil` if they differ.
+    /// The format on the first page; `nil` if its two copies differ.
     private(set) var format: Int?
-    /// A table of the index is declared in it.
+    /// Whether the declaration of a table is found.
     private var hasTables = false
-    /// The index says that it is encrypted, and nowhere that it is not.
+    /// Whether the index says that it is encrypted, and nowhere that it is not.
     private(set) var isSealed = false
 
     /// Whether the file is the index of a cache, sound or damaged.
@@ -26,10 +27,9 @@ struct IndexTraces {
     private static let header = 100
     private static let magic = Array("SQLite format 3\0".utf8)
 
-    /// Reads the first page of the index at `path`, and all of it and its log only where that page is not an index's.
+    /// Reads the first page of the index at `path`, and the whole file and its log if that page is not an index's.
     ///
-    /// With `isThorough` all of it is read in any case. A file that cannot be read counts as one that does not exist:
-    /// opening it says why.
+    /// With `isThorough`, always reads all of it.
     init(_ path: String, fileSystem: any FileSystem, isThorough: Bool = false) throws(SystemError) {
         let main = try Self.open(path, fileSystem: fileSystem)
         let header =
@@ -39,15 +39,15 @@ struct IndexTraces {
         exists = !header.isEmpty
         isDatabase = header.starts(with: Self.magic)
         let mark = isDatabase && header.count == Self.header ? Array(header[68..<70]) : []
-        isUnreleased = mark == Index.unreleasedMark
-        hasFirstPage = mark == Index.mark
+        isUnreleased = mark == IndexDatabase.unreleasedMark
+        hasFirstPage = mark == IndexDatabase.mark
         if hasFirstPage {
             let version = header[60..<64].reduce(0) { $0 << 8 | Int($1) }
             format = version == Int(header[70]) << 8 | Int(header[71]) ? version : nil
         }
         guard isThorough || exists && !hasFirstPage && !isUnreleased else { return }
         var saysPlain = false
-        // What was written last is in the log only.
+        // The last changes are only in the log.
         for file in [main, try Self.open(path + "-wal", fileSystem: fileSystem)] {
             guard let file else { continue }
             let found = try Self.find([Self.declaration, Self.sealedRow, Self.plainRow], in: file)
@@ -60,8 +60,8 @@ struct IndexTraces {
 
     /// A part of the declaration of the table `generation`, the same in every format.
     private static let declaration = Array("keyHash TEXT NOT NULL, record BLOB NOT NULL, salt BLOB NOT NULL".utf8)
-    /// The row of `state` that says whether the index is encrypted, as SQLite writes it: length of the row's header, a
-    /// text of six bytes, and the number 1 or 0.
+    /// The row `sealed` of `state` as SQLite stores it: length of the row's header, a text of six bytes, the number 1
+    /// or 0.
     private static let sealedRow = [3, 25, 9] + Array("sealed".utf8)
     private static let plainRow = [3, 25, 8] + Array("sealed".utf8)
 
@@ -92,7 +92,7 @@ struct IndexTraces {
         return Array(buffer.prefix(length))
     }
 
-    /// Which of `patterns` occur in `file`.
+    /// For each of `patterns`, whether it occurs in `file`.
     private static func find(_ patterns: [[UInt8]], in file: any OpenFile) throws(SystemError) -> [Bool] {
         let step = 1 << 20
         let overlap = (patterns.map(\.count).max() ?? 1) - 1

@@ -5,7 +5,7 @@ import GRDB
 ///
 /// A new format is a further migration, which keeps entries, pins and downloads. Each migration is one transaction, so
 /// that a killed process leaves the index as it was before or after it.
-extension Index {
+extension IndexDatabase {
     /// Written to `user_version` and to the low half of `application_id`, so that one flipped bit makes a damaged file
     /// and not a newer format.
     ///
@@ -36,7 +36,7 @@ extension Index {
         return migrator
     }
 
-    /// Gives an empty index its tables, and brings an earlier format to the current one.
+    /// Creates the tables of an empty index, and migrates an older format to the current one.
     static func migrate(
         _ writer: some DatabaseWriter, for vault: Vault?, reached: @escaping @Sendable (CrashPoint) -> Void = { _ in }
     ) throws {
@@ -45,10 +45,11 @@ extension Index {
 
     // MARK: - State
 
-    /// What an index is before it is used.
     enum State { case empty, older, current }
 
-    /// The state of the file; throws if it is newer, foreign or incomplete.
+    /// The state of the file.
+    ///
+    /// Throws if it is newer, foreign or incomplete.
     static func state(of database: Database) throws -> State {
         let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
         let application = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
@@ -61,7 +62,7 @@ extension Index {
         return .current
     }
 
-    /// Whether the file has a table; not counting the list of migrations, with which a killed process may have begun.
+    /// Whether the file has a table besides the list of migrations, which a killed process may have created first.
     private static func hasTables(_ database: Database) throws -> Bool {
         try Int.fetchOne(
             database, sql: "SELECT COUNT(*) FROM sqlite_master WHERE tbl_name <> 'grdb_migrations'") ?? 0 > 0
@@ -77,14 +78,16 @@ extension Index {
 
     /// Marks a file without a page as the index of a cache, before anything else is written to it.
     ///
-    /// Its tables are in the log only until that is merged; without the mark a killed process would leave a file that
-    /// could be any program's.
+    /// Its tables are only in the log until that is merged. Without the mark, a killed process would leave a file that
+    /// could belong to any program.
     static func mark(_ database: Database) throws {
         guard try Int.fetchOne(database, sql: "PRAGMA page_count") == 0 else { return }
         try database.execute(sql: "PRAGMA application_id = \(applicationID(of: 0))")
     }
 
-    /// Queries that fail unless every table and column exists; no row is read.
+    /// Queries that fail unless every table and column exists.
+    ///
+    /// They read no row.
     private static let probes = [
         "SELECT keyHash, generation, lastUsed, retained, live, plays FROM entry LIMIT 0",
         "SELECT id, keyHash, record, salt, allocated, stored FROM generation LIMIT 0",

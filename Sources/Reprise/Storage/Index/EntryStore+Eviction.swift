@@ -2,17 +2,15 @@ import ByteRanges
 import GRDB
 
 /// Which entries may be evicted: those that nothing retains as a whole.
-extension Index {
-    /// An entry as eviction sees it.
+extension EntryStore {
     struct Candidate: Sendable {
         let name: String
         /// `nil` if the record cannot be read; the entry is then unusable.
         let key: CacheKey?
-        /// Where it is.
         var url: ResourceURL?
         /// Bytes on disk that its removal should free.
         var allocated: Int64 = 0
-        /// The parts that stay; `nil` if it may go as a whole.
+        /// The parts that are kept; `nil` if the whole entry may be evicted.
         var kept: ByteRangeSet?
         /// Whether it is a playlist, as far as is known.
         var isPlaylist = false
@@ -20,11 +18,11 @@ extension Index {
 
     /// Bytes on disk of entries of live streams that may be evicted.
     func liveBytes() throws(RepriseError) -> Int64 {
-        try read { database in
+        try index.read { database in
             try Int64.fetchOne(
                 database,
                 sql: """
-                    SELECT CAST(MIN(TOTAL(MIN(MAX(allocated, 0), \(Usage.most))), \(Usage.most)) AS INTEGER) FROM entry
+                    SELECT \(Self.sum("allocated")) FROM entry
                     JOIN generation ON generation.id = entry.generation WHERE retained = 0 AND live = 1
                     """) ?? 0
         }
@@ -36,7 +34,7 @@ extension Index {
     func candidates(
         by policy: EvictionPolicy, limit: Int, offset: Int, before date: Double? = nil, onlyLive: Bool = false
     ) throws(RepriseError) -> [Candidate] {
-        try read { database in
+        try index.read { database in
             try EntryRow.compactMap(
                 database,
                 sql: """
@@ -47,9 +45,33 @@ extension Index {
         }
     }
 
-    func candidate(_ row: EntryRow, in database: Database) throws -> Candidate {
-        let record = row.generation.flatMap { codec.decode($0) }
-        let kept = try keptParts(of: row.name, in: database)
+    /// The evictable files of the title of `key` that belong to no other one, the least recently used first.
+    func candidates(ofTitle key: CacheKey) throws(RepriseError) -> [Candidate] {
+        let id = try index.read { try TitleStore.number(ofTitle: index.name(of: key), in: $0) }
+        return try id.map { id throws(RepriseError) in try candidates(ofTitle: id, besides: []) } ?? []
+    }
+
+    /// The evictable files of a title that belong to no other one besides `gone`, the least recently used first.
+    func candidates(ofTitle id: Int64, besides gone: some Collection<Int64>) throws(RepriseError) -> [Candidate] {
+        let others = ([id] + gone).map { "\($0)" }.joined(separator: ", ")
+        return try index.read { database in
+            try EntryRow.compactMap(
+                database,
+                sql: """
+                    SELECT entry.keyHash, generation.id, record, salt, allocated, stored FROM member
+                    JOIN entry ON entry.keyHash = member.keyHash
+                    LEFT JOIN generation ON generation.id = entry.generation
+                    WHERE member.title = ? AND retained = 0 AND NOT EXISTS (SELECT 1 FROM member AS other
+                        WHERE other.keyHash = member.keyHash AND other.title NOT IN (\(others)))
+                    ORDER BY lastUsed, entry.keyHash
+                    """, arguments: [id]
+            ) { try candidate($0, in: database) }
+        }
+    }
+
+    private func candidate(_ row: EntryRow, in database: Database) throws -> Candidate {
+        let record = row.generation.flatMap { index.codec.decode($0) }
+        let kept = try RetentionStore.keptParts(of: row.name, in: database)
         return Candidate(
             name: row.name, key: record?.key, url: record?.url,
             allocated: max(0, (row.generation?.usage.allocated ?? 0) - (kept?.extents.byteCount ?? 0)), kept: kept,
@@ -58,26 +80,26 @@ extension Index {
 
     // MARK: - Playlists
 
-    /// Of the files of a title that were used after a playlist, so many are looked at for one that is none.
+    /// Files of a title, used after its playlist, among which media are searched for.
     private static let lookedAt = 64
     /// How much later than the media of its title a playlist counts as used, in seconds.
     private static let lead = 0.001
 
     /// Makes the playlists among `candidates` count as used after the media of their titles, so that they are evicted
-    /// after these: they are small, and without them the rest cannot be played.
+    /// last: they are small, and the media cannot be played without them.
     ///
-    /// The last use of a title is that of one of its files, and so it stays, but for the lead. Returns the last uses by
-    /// name of those that have changed.
+    /// Returns the new times of last use by name. The last use of a title, which is that of one of its files, changes
+    /// by no more than the lead.
     func postponePlaylists(among candidates: [Candidate]) async throws(RepriseError) -> [String: Double] {
         let names = candidates.filter(\.isPlaylist).map(\.name)
         guard !names.isEmpty else { return [:] }
-        let uses = try await look { index in
+        let uses = try await DiskQueue.shared.run { () throws(RepriseError) in
             try index.read { database in
-                try names.reduce(into: [:]) { $0[$1] = try index.laterUse(ofMediaBeside: $1, in: database) }
+                try names.reduce(into: [:]) { $0[$1] = try laterUse(ofMediaBeside: $1, in: database) }
             }
         }
         guard !uses.isEmpty else { return [:] }
-        try await write { database in
+        try await index.write { database in
             for (name, use) in uses {
                 try database.execute(
                     sql: "UPDATE entry SET lastUsed = ?1 WHERE keyHash = ?2 AND lastUsed < ?1", arguments: [use, name])
@@ -86,7 +108,7 @@ extension Index {
         return uses
     }
 
-    /// The use from which on a playlist is the last file of its titles to go; `nil` if it is already.
+    /// The time of use that makes a playlist the last file of its titles to be evicted; `nil` if it is already.
     private func laterUse(ofMediaBeside name: String, in database: Database) throws -> Double? {
         let rows = try EntryRow.all(
             database,
@@ -97,7 +119,7 @@ extension Index {
                     (SELECT keyHash FROM member WHERE title IN (SELECT title FROM member WHERE keyHash = ?1))
                 ORDER BY lastUsed DESC LIMIT \(Self.lookedAt)
                 """, arguments: [name])
-        let media = rows.first { row in row.generation.flatMap { codec.decode($0) }?.isPlaylist == false }
+        let media = rows.first { row in row.generation.flatMap { index.codec.decode($0) }?.isPlaylist == false }
         return media.map { $0.lastUsed + Self.lead }
     }
 }

@@ -4,14 +4,14 @@ import Primitives
 
 /// Titles page by page, in a time that does not grow with the number of files.
 ///
-/// Files are looked at in the order of their last use, and each brings the titles that it belongs to, unless they were
-/// brought before. A title thus stands where its most recently used file stands.
-extension Index {
+/// Reads files in the order of their last use, and adds the titles of each that were not added before. The position of
+/// a title is thus that of its most recently used file.
+extension TitleStore {
     /// A page of titles; ends early when the task is canceled.
-    func titlePage(
+    func page(
         after place: TitlePage.Place?, limit: Int, mostFiles: Int = 100_000
     ) throws(RepriseError) -> TitlePage {
-        try read { database in
+        try index.read { database in
             var items: [TitlePage.Item] = []
             var known: Set<Int64> = []
             var files = 0
@@ -21,7 +21,7 @@ extension Index {
             while !Cancellation.isRequested, let row = try rows.next() {
                 guard let row = UsedFileRow(row) else { continue }
                 if let place, place.isPassed(by: row.lastUsed, row.name) { continue }
-                // Something follows: the next page begins with it.
+                // The next page begins with it.
                 guard items.count < limit, files < mostFiles else {
                     return TitlePage(items: items, next: last)
                 }
@@ -38,22 +38,21 @@ extension Index {
         }
     }
 
-    /// The titles that begin with `keys`, in that order; unknown ones are left out.
-    func titleItems(_ keys: [CacheKey]) throws(RepriseError) -> [TitlePage.Item] {
-        try read { database in
+    /// The titles that begin with `keys`, in that order, without unknown ones.
+    func items(_ keys: [CacheKey]) throws(RepriseError) -> [TitlePage.Item] {
+        try index.read { database in
             try keys.compactMap { key in
-                let name = name(of: key)
-                let title = try Int64.fetchOne(
-                    database, sql: "SELECT id FROM title WHERE keyHash = ?", arguments: [name])
-                guard let title else { return try item(ofFile: name, in: database) }
+                let name = index.name(of: key)
+                guard let title = try Self.number(ofTitle: name, in: database) else {
+                    return try item(ofFile: name, in: database)
+                }
                 return try item(ofTitle: title, in: database)
             }
         }
     }
 
-    /// Number of titles.
-    func titleCount() throws(RepriseError) -> Int {
-        try read { database in
+    func count() throws(RepriseError) -> Int {
+        try index.read { database in
             try Int.fetchOne(
                 database,
                 sql: """
@@ -63,9 +62,9 @@ extension Index {
         }
     }
 
-    /// SQL for all files, the most recently used first, with the titles they belong to.
+    /// SQL for all files, most recently used first, with the titles they belong to.
     ///
-    /// Each part reads the index by use in its order, and SQLite merges the parts: nothing is sorted.
+    /// Each part follows the index by use, and SQLite merges the parts without sorting.
     private static let filesByUse: String = {
         let parts = (0...2).flatMap { retained in
             (0...1).map { live in
@@ -78,27 +77,27 @@ extension Index {
         return parts.joined(separator: " UNION ALL ") + " ORDER BY lastUsed DESC, keyHash DESC"
     }()
 
-    /// The file `name`, which belongs to no title with a row; `nil` if it cannot be read.
+    /// The file `name`, which belongs to no recorded title; `nil` if it cannot be read.
     private func item(ofFile name: String, in database: Database) throws -> TitlePage.Item? {
-        guard let entry = try entries("WHERE entry.keyHash = ?1", [name], in: database).first else { return nil }
+        guard let entry = try entries.select("WHERE entry.keyHash = ?1", [name], in: database).first else { return nil }
         return TitlePage.Item(
             id: name, title: Title(entry), information: entry.information, stored: try ranges(of: entry, in: database))
     }
 
-    /// The title with that row; `nil` if it cannot be read, or stands before `place`.
+    /// The title with that number; `nil` if it cannot be read, or precedes `place`.
     private func item(
         ofTitle id: Int64, after place: TitlePage.Place? = nil, in database: Database
     ) throws -> TitlePage.Item? {
-        // Before anything is summed, which costs more.
+        // First, because sums cost more.
         if let place, try isUsed(title: id, after: place, in: database) { return nil }
-        guard let title = try recordedTitles("WHERE title.id = ?1", [id], in: database).first else { return nil }
-        let name = name(of: title.key)
-        let first = try entries(Self.ofName, [name], in: database).first
+        guard let title = try recorded("WHERE title.id = ?1", [id], in: database).first else { return nil }
+        let name = index.name(of: title.key)
+        let first = try entries.select(under: name, in: database).first
         let stored = try title.isStream ? nil : first.map { try ranges(of: $0, in: database) }
         return TitlePage.Item(id: name, title: title, information: first?.information, stored: stored)
     }
 
-    /// Whether a file of the title stands before `place`, or at it.
+    /// Whether a file of the title precedes `place`, or is at it.
     private func isUsed(title: Int64, after place: TitlePage.Place, in database: Database) throws -> Bool {
         try Bool.fetchOne(
             database,
@@ -110,9 +109,9 @@ extension Index {
 
     private func ranges(of entry: CacheEntry, in database: Database) throws -> ByteRangeSet {
         if entry.isComplete { return ByteRangeSet(0..<entry.storedBytes) }
-        // A generation is called by its number.
+        // The name of a generation is its number.
         guard let number = UInt64(entry.information.generation, radix: 16) else { return ByteRangeSet() }
-        return ChunkLedger(blocks: try chunks(database, generation: Int64(bitPattern: number))).ranges
+        return ChunkLedger(blocks: try entries.chunks(ofGeneration: Int64(bitPattern: number), in: database)).ranges
     }
 
     // MARK: - Names
@@ -126,26 +125,39 @@ extension Index {
             }
     }
 
-    /// The first file of the title with that name, the file itself, or what is kept under the name.
+    /// The first file of the title with that name, the file of that name, or the target of a retention.
     func reference(named name: String) throws(RepriseError) -> TitleReference? {
-        try read { database in
-            let title = try TitleRow.first(
-                database, sql: "SELECT id, tag, keyHash, record FROM title WHERE keyHash = ?", arguments: [name])
-            if let fields = title.flatMap({ codec.decodeTitle($0.record, name: name) }),
-                let url = try? ResourceURL(fields.url)
-            {
+        try index.read { database in
+            if let fields = try title(named: name, in: database)?.fields, let url = try? ResourceURL(fields.url) {
                 return TitleReference(key: CacheKey(fields.key), url: url)
             }
-            if let entry = try entries("WHERE entry.keyHash = ?1", [name], in: database).first {
+            if let entry = try entries.select("WHERE entry.keyHash = ?1", [name], in: database).first {
                 return TitleReference(key: entry.key, url: entry.url)
             }
             let kept = try RetentionRow.first(
                 database, sql: "SELECT keyHash, kind, until, target, amount FROM retention WHERE keyHash = ?",
                 arguments: [name])
-            guard let target = kept.flatMap({ codec.decodeTarget($0.target, name: name) }),
+            guard let target = kept.flatMap({ index.codec.decodeTarget($0.target, name: name) }),
                 let url = try? ResourceURL(target.url)
             else { return nil }
             return TitleReference(key: CacheKey(target.key), url: url)
         }
+    }
+}
+
+/// A row of a query for files in the order of their use.
+private struct UsedFileRow: IndexRow {
+    /// The name of the key.
+    let name: String
+    /// In seconds since 1970.
+    let lastUsed: Double
+    /// The numbers of the titles that it belongs to.
+    let titles: [Int64]
+
+    init?(_ row: Row) {
+        guard let name: String = row.value("keyHash"), let lastUsed: Double = row.value("lastUsed") else { return nil }
+        (self.name, self.lastUsed) = (name, lastUsed)
+        let numbers: String = row.value("titles") ?? ""
+        titles = numbers.split(separator: ",").compactMap { Int64($0) }
     }
 }

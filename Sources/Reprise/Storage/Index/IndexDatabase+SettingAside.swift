@@ -1,12 +1,12 @@
-/// Indexes that cannot be used are kept for inspection: `catalogue.damaged`, `catalogue.damaged.2` and so on.
-extension Index {
+/// Unusable indexes are kept for inspection as `catalogue.damaged`, `catalogue.damaged.2` and so on.
+extension IndexDatabase {
     private static let setAsideName = "catalogue.damaged"
-    /// How many of a cache's own are kept, the newest ones.
+    /// Recognized indexes that are kept, the newest ones.
     private static let mostSetAside = 3
-    /// How many files may be kept that cannot be recognized, and are therefore never removed.
+    /// Most files that cannot be recognized, which are never removed.
     private static let mostUnknown = 8
 
-    /// A file that was set aside, and what SQLite had beside it.
+    /// A file that was set aside, with SQLite's own files beside it.
     private struct SetAside {
         let number: Int
         let path: String
@@ -14,15 +14,15 @@ extension Index {
 
         init(_ number: Int, in directory: String, fileSystem: any FileSystem) throws(SystemError) {
             self.number = number
-            path = directory + "/" + Index.name(number)
+            path = directory + "/" + IndexDatabase.name(number)
             traces = try IndexTraces(path, fileSystem: fileSystem, isThorough: true)
         }
 
-        /// Whether it may hold URLs in plain.
+        /// Whether it may contain unencrypted URLs.
         var mayBePlain: Bool { traces.isIndex && !traces.isSealed }
 
         func remove(_ fileSystem: any FileSystem) throws(SystemError) {
-            for suffix in Index.fileSuffixes where (try? fileSystem.status(of: path + suffix)) != nil {
+            for suffix in IndexDatabase.fileSuffixes where (try? fileSystem.status(of: path + suffix)) != nil {
                 try fileSystem.remove(path + suffix)
             }
         }
@@ -30,7 +30,7 @@ extension Index {
 
     private static func name(_ number: Int) -> String { number == 1 ? setAsideName : "\(setAsideName).\(number)" }
 
-    /// The files that were set aside in `directory`, the newest first.
+    /// The files that were set aside in `directory`, newest first.
     private static func allSetAside(_ directory: String, fileSystem: any FileSystem) throws(SystemError) -> [SetAside] {
         var numbers: Set<Int> = []
         for name in try fileSystem.names(in: directory) where name.hasPrefix(setAsideName) {
@@ -44,9 +44,9 @@ extension Index {
         return all
     }
 
-    /// Moves the index in `directory` aside under a name that nothing has; returns what became of it.
+    /// Moves the index in `directory` aside under a new name; returns its fate in words.
     ///
-    /// Keeps the newest few of a cache's own, and whatever cannot be recognized as one.
+    /// Keeps the newest recognized indexes, and all files that cannot be recognized.
     static func setAside(
         _ directory: String, fileSystem: any FileSystem, isSealed: Bool, reached: (CrashPoint) -> Void
     ) throws -> String {
@@ -59,7 +59,7 @@ extension Index {
             )
         }
         let number = (before.first?.number ?? 0) + 1
-        // The database last: without it the rest belongs to nothing.
+        // The database last, because the other files belong to it.
         for suffix in fileSuffixes.reversed() {
             let path = "\(directory)/\(fileName)\(suffix)"
             if (try? fileSystem.status(of: path)) != nil {
@@ -74,10 +74,10 @@ extension Index {
             ? "it may hold URLs in plain, and was removed" : "it is kept as \(name(number))"
     }
 
-    /// Removes indexes of a cache that were set aside and may hold URLs in plain: like plain media, they must not
-    /// remain in an encrypted cache.
+    /// Removes indexes that were set aside and may contain unencrypted URLs, which must not remain in an encrypted
+    /// cache.
     ///
-    /// One that says that it is encrypted stays, and so does a file that cannot be recognized as an index.
+    /// An index that says that it is encrypted stays, and so does a file that cannot be recognized as an index.
     static func removePlainSetAside(_ directory: String, fileSystem: any FileSystem) throws(SystemError) {
         for file in try allSetAside(directory, fileSystem: fileSystem) where file.mayBePlain {
             try file.remove(fileSystem)
@@ -122,7 +122,7 @@ extension Index {
             + "deleted"
     }
 
-    /// Removes one of the empty files that tell the next opening something, if it is there.
+    /// Removes one of the empty files that mark a state of the cache, if it exists.
     static func removeMark(_ name: String, in directory: String, fileSystem: any FileSystem) throws(SystemError) {
         do throws(SystemError) {
             try fileSystem.remove("\(directory)/\(name)")

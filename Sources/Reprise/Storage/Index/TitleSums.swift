@@ -1,6 +1,6 @@
 import GRDB
 
-/// What the files of a title add up to.
+/// Sums over the files of a title.
 struct TitleSums: Sendable {
     var fileCount = 0
     var usage = Usage()
@@ -9,7 +9,6 @@ struct TitleSums: Sendable {
     /// In seconds since 1970; `nil` if nothing is stored.
     var lastUsed: Double?
 
-    /// No files.
     init() {}
 
     /// The columns `files`, `allocated`, `stored`, `own` and `lastUsed`.
@@ -21,8 +20,8 @@ struct TitleSums: Sendable {
     }
 }
 
-extension Index {
-    /// A file of a title: its generation, and whether another title has it, too.
+extension TitleStore {
+    /// A file of a title, and whether another title has it, too.
     private struct TitleFile {
         let generation, title: Int64
         var isShared: Bool
@@ -30,8 +29,8 @@ extension Index {
 
     /// The sums of all titles, by their numbers in the index.
     ///
-    /// Each table is read once, in the order in which it lies on the disk: looking up a million files one by one, as is
-    /// done for one title, takes several times as long.
+    /// Reads each table once, in the order of the file. Looking up a million files one by one, as for a single title,
+    /// takes several times as long.
     func titleSums(in database: Database) throws -> [Int64: TitleSums] {
         var sums: [Int64: TitleSums] = [:]
         var files = try titleFiles(in: database, sums: &sums)
@@ -50,7 +49,9 @@ extension Index {
         return sums
     }
 
-    /// The files of all titles, in the order of their keys; counts them, and notes when they were used.
+    /// The files of all titles, in the order of their keys.
+    ///
+    /// Counts them in `sums`, with their last use.
     private func titleFiles(in database: Database, sums: inout [Int64: TitleSums]) throws -> [TitleFile] {
         let rows = try Row.fetchCursor(
             database,
@@ -65,7 +66,7 @@ extension Index {
             }
             let lastUsed: Double? = row.value("lastUsed")
             sums[title, default: TitleSums()].count(lastUsed: lastUsed)
-            // The rows of one file follow each other.
+            // The rows of one file are adjacent.
             let isShared = files.last?.generation == generation
             if isShared { files[files.count - 1].isShared = true }
             files.append(TitleFile(generation: generation, title: title, isShared: isShared))

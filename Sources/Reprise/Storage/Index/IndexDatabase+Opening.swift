@@ -1,28 +1,28 @@
 import Foundation
 import GRDB
 
-extension Index {
+extension IndexDatabase {
     static let fileName = "catalogue.sqlite"
-    /// SQLite's own files beside the database.
+    /// The suffixes of the database and of SQLite's own files beside it.
     static let fileSuffixes = ["", "-wal", "-shm"]
     /// Marks an index that was found damaged while in use; the next opening sets it aside.
     static let suspicionName = "index.suspect"
-    /// Marks a cache that is being emptied for another key; the next opening says so if that was broken off.
+    /// Marks a cache that is being emptied for another key, so that the next opening reports an interrupted reset.
     static let resettingName = "index.resetting"
     /// Page size in bytes, a quarter of SQLite's default.
     ///
-    /// A new entry touches a page of each tree, two of them at random positions, and each page is written twice: to the
-    /// log and to the file.
+    /// A new entry changes a page of each tree, two of them at random positions. Each page is written twice, to the log
+    /// and to the file.
     static let pageSize = 1024
-    /// Pages of the log after which it is merged: half a megabyte, so that the index stays small beside a small cache.
+    /// Pages after which the log is merged: half a megabyte, so that the index of a small cache stays small.
     private static let logPages = 512
     /// Maximum size of the log, apart from one transaction.
     static let logBytes = Int64(logPages * pageSize)
 
     // MARK: - Reading
 
-    /// Opens the index in `directory` for reading only, even while another process writes it; `nil` if there is none.
-    static func open(readOnly directory: String, vault: Vault?) throws(RepriseError) -> Index? {
+    /// Opens the index in `directory` for reading, even while another process writes it; `nil` if there is none.
+    static func open(readOnly directory: String, vault: Vault?) throws(RepriseError) -> IndexDatabase? {
         let path = directory + "/" + fileName
         try DirectoryClaim.check(directory, fileSystem: SystemFileSystem())
         guard !isUnreleased(directory, fileSystem: SystemFileSystem()) else {
@@ -42,10 +42,11 @@ extension Index {
                 let format = try state(of: database)
                 return (format, format == .empty ? nil : try foreign(database, vault: vault))
             }
-            // A process was killed before it had made its tables.
+            // A process was killed before it created the tables.
             if format == .empty { return nil }
             if let other, other.isRefused { throw other.difference.error }
-            return Index(.queue(format == .older ? try migratedCopy(of: queue, vault: vault) : queue), vault: vault) {}
+            return IndexDatabase(
+                .queue(format == .older ? try migratedCopy(of: queue, vault: vault) : queue), vault: vault)
         } catch let error as RepriseError {
             throw error
         } catch {
@@ -53,7 +54,7 @@ extension Index {
         }
     }
 
-    /// A copy of an index in memory, in the current format: a file that is only read cannot be migrated.
+    /// A migrated copy of an older index in memory, because the file must not change.
     private static func migratedCopy(of queue: DatabaseQueue, vault: Vault?) throws -> DatabaseQueue {
         let copy = try DatabaseQueue()
         try queue.backup(to: copy)
@@ -63,8 +64,8 @@ extension Index {
 
     /// Opens the file at `path` for reading and runs `body` on it.
     ///
-    /// SQLite needs to create files beside it. If it cannot, as on a read-only medium or a full disk, the file is
-    /// opened as immutable, because nothing else can write there either.
+    /// SQLite needs to create files beside it. If it cannot, because the medium is read-only or the disk is full, the
+    /// file is opened as immutable: nothing else can write there either.
     static func reading<T>(_ path: String, _ body: (Database) throws -> T) throws -> (queue: DatabaseQueue, result: T) {
         func open(_ path: String) throws -> (DatabaseQueue, T) {
             var configuration = Configuration()
@@ -82,9 +83,8 @@ extension Index {
 
     // MARK: - Writing
 
-    /// The result of an opening.
     struct Opening {
-        let index: Index
+        let database: IndexDatabase
         let session: Session
         /// Why the cache starts empty although there was an index; `nil` otherwise.
         var reset: String?
@@ -100,21 +100,24 @@ extension Index {
         let limitBefore: Int64?
     }
 
-    /// What an opening may do, and what it reports.
     struct Options {
-        /// Called when a new index is created: removes data files that an earlier one left.
+        /// Removes data files that an earlier index left.
+        ///
+        /// Called when a new index is created.
         var removeMedia: () -> Void = {}
-        /// Called if the disk is too full for a new index; whether there is room now.
+        /// Called if the disk is too full for a new index; returns true if it freed room.
         var releaseReserve: () -> Bool = { false }
         /// Whether bytes stored under another key are deleted.
         var resetsWhenKeyDiffers = false
-        /// Called with what such a reset drops, before anything of it goes.
+        /// Called with the contents that such a reset removes, before it does.
         var willReset: (Holdings) -> Void = { _ in }
         /// The limit to record.
         var limit: Int64?
     }
 
-    /// Opens or creates the index in `directory`; an unusable one is set aside.
+    /// Opens or creates the index in `directory`.
+    ///
+    /// An unusable one is set aside.
     ///
     /// Changes nothing if it throws `keyUnavailable`.
     static func open(
@@ -140,7 +143,7 @@ extension Index {
             {
             case .opened(let opened):
                 opening = opened
-                if wasResetting, dropped == nil, try opened.index.holdsNothing() { opening.reset = brokenReset }
+                if wasResetting, dropped == nil, try opened.database.holdsNothing() { opening.reset = brokenReset }
             case .unusable(let reason):
                 try checkUnusable(path)
                 let outcome = try setAside(
@@ -165,9 +168,9 @@ extension Index {
         }
     }
 
-    /// Why the cache starts empty if its data files have lost their index; `nil` if they have not.
+    /// The reason why the cache starts empty if there are data files without an index; `nil` otherwise.
     ///
-    /// A reset that was broken off lost nothing: its media were to go.
+    /// An interrupted reset lost nothing, because it was to remove the media.
     static func loss(in directory: String, fileSystem: any FileSystem) -> String? {
         guard !exists(resettingName, in: directory, fileSystem: fileSystem) else { return nil }
         let size = (try? fileSystem.status(of: directory + "/" + fileName))?.size
@@ -175,12 +178,11 @@ extension Index {
         return size == nil ? "it is gone, and the media without it are useless" : "it is empty"
     }
 
-    /// What a killed process leaves that was emptying the cache for another key.
+    /// The reason for an empty cache after an interrupted reset.
     private static let brokenReset = "it was being emptied for another key, as requested, when that was broken off"
 
-    private func holdsNothing() throws -> Bool { try database.read { try Self.holdings(in: $0).isEmpty } }
+    private func holdsNothing() throws -> Bool { try access { try Self.holdings(in: $0).isEmpty } }
 
-    /// Whether there is a file called `name` that tells an opening something by its existence.
     static func exists(_ name: String, in directory: String, fileSystem: any FileSystem) -> Bool {
         (try? fileSystem.status(of: "\(directory)/\(name)")) != nil
     }
@@ -204,10 +206,10 @@ extension Index {
         case unusable(String)
     }
 
-    /// Removes an index that was made with another key, if that is allowed, with its media; returns what was removed,
-    /// if anything.
+    /// Removes an index that was made with another key, and its media, if that is allowed; returns a description of
+    /// what was removed, if anything.
     ///
-    /// Checks before anything is opened for writing, because opening alone changes the file.
+    /// Checks before the index is opened for writing, because opening it changes the file.
     private static func removeForeign(
         _ directory: String, vault: Vault?, fileSystem: any FileSystem, options: Options,
         reached: (CrashPoint) -> Void
@@ -220,7 +222,7 @@ extension Index {
             _ = try fileSystem.open("\(directory)/\(resettingName)", create: true)
             reached(.resetting)
         }
-        // The database first: with it everything goes at once. Without its log it would lose what was recorded last.
+        // The database first, which removes everything at once. Without its log it would be an older state.
         for suffix in fileSuffixes {
             let path = "\(directory)/\(fileName)\(suffix)"
             if (try? fileSystem.status(of: path)) != nil { try fileSystem.remove(path) }
@@ -249,14 +251,14 @@ extension Index {
         }
     }
 
-    /// Throws if only a newer version may replace the unusable index.
+    /// Throws if the unusable index has a newer format.
     private static func checkUnusable(_ path: String) throws(RepriseError) {
         do {
             _ = try reading(path) { try state(of: $0) }
         } catch let error as RepriseError {
             throw error
         } catch {
-            // Damaged, as found before.
+            // It is damaged, which is known.
         }
     }
 
@@ -285,20 +287,22 @@ extension Index {
             try prepare(pool, vault: vault, options: options, reached: reached)
             let session = try pool.write { try begin($0, options: options) }
             return Opening(
-                index: Index(.pool(pool), vault: vault, onDamage: onDamage), session: session, reset: reset)
+                database: IndexDatabase(.pool(pool), vault: vault, onDamage: onDamage), session: session, reset: reset)
         } catch {
             try? pool.close()
             throw error
         }
     }
 
-    /// Makes the file of a new index: SQLite would let other users read it, and its log takes the file's mode.
+    /// Creates the file of a new index, which SQLite would make readable for other users.
+    ///
+    /// The log gets the same mode.
     private static func makeFile(_ path: String, fileSystem: any FileSystem) {
         do throws(SystemError) { _ = try fileSystem.status(of: path) } catch {
             guard error.isMissingFile else { return }
-            // What is left of the log of an index that went belongs to no other one.
+            // A log that is left belongs to an index that was removed.
             for suffix in fileSuffixes.dropFirst() { try? fileSystem.remove(path + suffix) }
-            // Where it cannot be made, SQLite says why.
+            // If this fails, SQLite reports why.
             _ = try? fileSystem.open(path, create: true)
         }
     }
@@ -309,7 +313,7 @@ extension Index {
     ) throws {
         let format = try pool.read { database -> State in
             let format = try state(of: database)
-            // The index could not be read before.
+            // Checked again, because the index may not have been readable before.
             if format != .empty, let difference = try keyDifference(database, vault: vault) { throw difference.error }
             return format
         }
@@ -320,23 +324,24 @@ extension Index {
 
     // MARK: - Sessions
 
-    /// Marks the cache as open; returns its recorded state.
+    /// Marks the cache as open.
     private static func begin(_ database: Database, options: Options) throws -> Session {
         let wasClean = try Int.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'clean'") == 1
         try database.execute(sql: "INSERT OR REPLACE INTO state VALUES ('clean', 0)")
-        if !wasClean, try isShort(database) { try recount(in: database) }
+        if !wasClean, try isShort(database) { try EntryStore.recount(in: database) }
         let before = try recordedLimit(in: database)
         if let limit = options.limit { try record(limit, in: database) }
         return Session(isUnclean: !wasClean, limit: try recordedLimit(in: database), limitBefore: before)
     }
 
-    /// Whether all rows can be read before the first hit; a longer index is looked through later
-    /// (``Store/reconcile(isLive:)``).
+    /// Whether all rows can be read before the first hit.
+    ///
+    /// A longer index is checked later (``Store/reconcile(isLive:)``).
     private static func isShort(_ database: Database) throws -> Bool {
         try Int.fetchOne(database, sql: "PRAGMA page_count") ?? .max <= mostPagesToSum
     }
 
-    /// Some thousand entries, for which it takes a few milliseconds.
+    /// A few thousand entries, which take some milliseconds.
     private static let mostPagesToSum = 8192
 
     private static func record(_ limit: Int64?, in database: Database) throws {
@@ -347,7 +352,7 @@ extension Index {
         }
     }
 
-    /// Records `limit` as the one that was chosen last; that none was if it is `nil`.
+    /// Records the limit that was chosen last; `nil` for none.
     func record(limit: Int64?) async throws(RepriseError) { try await write { try Self.record(limit, in: $0) } }
 
     /// The limit that was chosen last; `nil` if none was.

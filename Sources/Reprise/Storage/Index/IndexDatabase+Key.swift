@@ -1,20 +1,19 @@
 import Foundation
 import GRDB
 
-/// With which key an index was made, and what that means for an opening with another key.
-extension Index {
-    /// How the key of an index and a given one differ.
+/// Comparing the key of an index with that of an opening.
+extension IndexDatabase {
     enum KeyDifference: Sendable {
-        /// The index is encrypted, and no key is given.
+        /// The index is encrypted, and there is no key.
         case missing
-        /// The index is not encrypted, and a key is given.
+        /// The index is not encrypted, and there is a key.
         case unneeded
         /// The index is encrypted with another key.
         case other
 
-        /// The difference between the key of a cache and the given one; `nil` if they match.
+        /// `nil` if the keys match.
         ///
-        /// `made` is the ``Vault/check`` of the key that the cache was made with, `nil` for a plain cache.
+        /// `made` is the ``Vault/check`` of the key that the cache was made with; `nil` for a plain cache.
         init?(made: Data?, given vault: Vault?) {
             switch (made, vault?.check) {
             case (nil, nil): return nil
@@ -26,7 +25,6 @@ extension Index {
             }
         }
 
-        /// The error for an opening that is refused.
         var error: RepriseError {
             let message =
                 switch self {
@@ -44,11 +42,12 @@ extension Index {
             try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM \(table)") ?? 0
         }
         return Holdings(
-            entries: try max(count("entry"), count("generation")), storedBytes: try usage(in: database).stored,
+            entries: try max(count("entry"), count("generation")),
+            storedBytes: try EntryStore.usage(in: database).stored,
             holds: try count("retention"))
     }
 
-    /// Whether the index is encrypted; throws if it does not say.
+    /// Throws if the index does not say whether it is encrypted.
     static func isSealed(_ database: Database) throws -> Bool {
         guard let value = try Int.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'sealed'") else {
             throw Unusable(reason: "it does not say whether it is encrypted")
@@ -56,7 +55,7 @@ extension Index {
         return value != 0
     }
 
-    /// How the index's key differs from that of `vault` (`nil` for no key); `nil` if they match.
+    /// Compares the key of the index with that of `vault`, which is `nil` without a key; `nil` if they match.
     static func keyDifference(_ database: Database, vault: Vault?) throws -> KeyDifference? {
         guard try isSealed(database) else { return KeyDifference(made: nil, given: vault) }
         let check = try Data.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'check'")
@@ -68,13 +67,15 @@ extension Index {
         let difference: KeyDifference
         let holdings: Holdings
 
-        /// Whether the index must be kept; an index without entries may be replaced under any key.
+        /// Whether the opening is refused.
         ///
-        /// An encrypted index is refused without a key in any case, because new bytes would be stored in plain.
+        /// An index without entries may be replaced under any key.
+        ///
+        /// An encrypted index is always refused without a key, because new bytes would be stored unencrypted.
         var isRefused: Bool { difference == .missing || !holdings.isEmpty }
     }
 
-    /// The index's contents, if it was made with a key other than that of `vault`.
+    /// `nil` if the index was made with the key of `vault`.
     static func foreign(_ database: Database, vault: Vault?) throws -> Foreign? {
         try keyDifference(database, vault: vault).map { Foreign(difference: $0, holdings: try holdings(in: database)) }
     }
@@ -97,12 +98,12 @@ package struct Holdings: Sendable {
 }
 
 extension MediaCache {
-    /// The contents of `directory` under a key other than that of `encryption`; `nil` if there are none, or if they
-    /// cannot be determined.
+    /// The contents of `directory` under a key other than that of `encryption`; `nil` if there are none, or they cannot
+    /// be determined.
     package static func holdings(
         in directory: String, underAnotherKeyThan encryption: CacheEncryption?
     ) throws(RepriseError) -> Holdings? {
         let vault = try encryption.map { encryption throws(RepriseError) in Vault(key: try encryption.provider.key()) }
-        return Index.foreign(in: directory, vault: vault).flatMap { $0.isRefused ? $0.holdings : nil }
+        return IndexDatabase.foreign(in: directory, vault: vault).flatMap { $0.isRefused ? $0.holdings : nil }
     }
 }
