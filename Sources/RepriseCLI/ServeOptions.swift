@@ -39,7 +39,7 @@ struct AccessOptions: ParsableArguments {
 
     @Option(
         help: Setting.tokenFile.help(
-            "File of tokens with names, of which a request must show one: NAME TOKEN [control] [connections=NUMBER] [rate=RATE] on each line.",
+            "File of tokens with names, of which a request must show one: NAME TOKEN [control] [browse] [connections=NUMBER] [rate=RATE] on each line.",
             valueName: "file"))
     var tokenFile: String?
 

@@ -45,13 +45,13 @@ enum TokenFile {
             }
             guard let rights = Rights(words.dropFirst(2)) else {
                 throw objection(
-                    "Behind the token may stand control, connections=NUMBER (1 to 10000) and rate=RATE (such as 20Mbit), each once."
+                    "Behind the token may stand control, browse, connections=NUMBER (1 to 10000) and rate=RATE (such as 20Mbit), each once."
                 )
             }
             tokens.append(
                 AccessToken(
-                    words[1], name: first, mayControl: rights.mayControl, mostAnswers: rights.connections,
-                    rate: rights.rate))
+                    words[1], name: first, mayControl: rights.mayControl, mayBrowse: rights.mayBrowse,
+                    mostAnswers: rights.connections, rate: rights.rate))
         }
         guard !tokens.isEmpty else {
             throw ConfigurationFile.reason("\(name) has no token; write a name and a token on each line.")
@@ -63,6 +63,7 @@ enum TokenFile {
     /// What stands behind a token.
     private struct Rights {
         var mayControl = false
+        var mayBrowse = false
         var connections: Int?
         var rate: Int64?
 
@@ -71,6 +72,8 @@ enum TokenFile {
             for word in words {
                 if word == "control", !mayControl {
                     mayControl = true
+                } else if word == "browse", !mayBrowse {
+                    mayBrowse = true
                 } else if word.hasPrefix("connections="), connections == nil,
                     let number = Int(word.dropFirst("connections=".count)), (1...10_000).contains(number)
                 {

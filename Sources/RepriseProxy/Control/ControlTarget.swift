@@ -19,6 +19,9 @@ struct ControlTarget: Equatable, Sendable {
     /// What stands in a target before the paths of this proxy's own.
     static let prefix = "-/"
 
+    /// The paths of the list of titles for players, and of those of its lines that hide an address.
+    static let browsed = ["titles.m3u", "play"]
+
     /// The path of the metrics, which monitors expect without the prefix, too.
     static let metrics = "metrics"
 

@@ -81,7 +81,7 @@ struct Admission {
         guard service.configuration.items == nil else {
             throw Route.refusal(404, reason: "A proxy inside an app is controlled by the app.")
         }
-        guard service.mayBeControlled(by: head.sender) else {
+        guard service.mayBeControlled(by: head.sender) || isBrowsing(head) else {
             throw Route.refusal(
                 403,
                 reason: head.sender == nil
@@ -90,6 +90,14 @@ struct Admission {
         }
         let rules = ControlRules(hasToken: head.sender != nil)
         if let objection = rules.objection(to: head) { throw Route.refusal(403, reason: objection) }
+    }
+
+    /// Whether `head` asks for the list of titles for players, with a token that allows that.
+    private func isBrowsing(_ head: ClientHead) -> Bool {
+        guard head.sender?.holder.token.mayBrowse == true, head.method == .get || head.method == .head,
+            let text = ControlTarget.text(in: head.target, token: head.pathToken)
+        else { return false }
+        return ControlTarget.browsed.contains(String(text.prefix { $0 != "?" }))
     }
 
     /// The route of a request from another device, which reads the files of one title and nothing else.

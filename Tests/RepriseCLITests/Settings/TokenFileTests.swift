@@ -12,13 +12,14 @@ import Testing
     @Test func linesAreNamesTokensAndRights() throws {
         let text =
             "# The household.\n\nanna\tannas-token\n  berta  bertas-token connections=2 control rate=8Mbit\r\n"
-            + "c.d ~~~~~~~~ control\n"
+            + "c.d ~~~~~~~~ control\ntv tvs-token browse\n"
         let tokens = try TokenFile.tokens(in: Array(text.utf8), of: "f")
-        #expect(tokens.map(\.name) == ["anna", "berta", "c.d"])
-        #expect(tokens.map(\.text) == ["annas-token", "bertas-token", "~~~~~~~~"])
-        #expect(tokens.map(\.mayControl) == [false, true, true])
-        #expect(tokens.map(\.mostAnswers) == [nil, 2, nil])
-        #expect(tokens.map(\.rate) == [nil, 1_000_000, nil])
+        #expect(tokens.map(\.name) == ["anna", "berta", "c.d", "tv"])
+        #expect(tokens.map(\.text) == ["annas-token", "bertas-token", "~~~~~~~~", "tvs-token"])
+        #expect(tokens.map(\.mayControl) == [false, true, true, false])
+        #expect(tokens.map(\.mayBrowse) == [false, false, false, true])
+        #expect(tokens.map(\.mostAnswers) == [nil, 2, nil, nil])
+        #expect(tokens.map(\.rate) == [nil, 1_000_000, nil, nil])
     }
 
     @Test(
@@ -30,6 +31,7 @@ import Testing
             ("anna sekret-1\nberta sekret-1", "f:2: The token stands in line 1"),
             ("anna sekret-0", "f:1: This token is the one of --token"),
             ("anna sekret-1 sekret-2", "f:1: Behind"), ("anna sekret-1 control control", "f:1: Behind"),
+            ("anna sekret-1 browse browse", "f:1: Behind"),
             ("anna sekret-1 connections=0", "f:1: Behind"),
             ("anna sekret-1 connections=1 connections=2", "f:1: Behind"),
             ("anna sekret-1 rate=1", "f:1: Behind"), ("anna sekret-1 rate=1MB rate=1MB", "f:1: Behind"),

@@ -66,6 +66,26 @@ import Testing
         }
     }
 
+    @Test("a token with browse reads the list of titles for players, and nothing else of the control") func browsing()
+        async throws
+    {
+        try await Self.run({
+            $0.tokens = Self.tokens + [AccessToken("tvs-token", name: "tv", mayControl: false, mayBrowse: true)]
+        }) { proxy async throws in
+            proxy.bench.publish("/a", length: 10)
+            _ = try await Self.get("/bertas-token" + proxy.target("/a"), at: proxy)
+            let list = try await Self.get("/tvs-token/-/titles.m3u?sort=name", at: proxy)
+            let text = String(decoding: list.body, as: UTF8.self)
+            #expect(list.head.status == 200 && text.contains("/tvs-token" + proxy.target("/a")), "\(text)")
+            #expect(try await Self.get("/tvs-token/-/play?id=none", at: proxy).head.status == 404)
+            for path in ["titles.json", "status.json", "events", "title.json?id=1", "titles.m3u/", "api/titles.m3u"] {
+                #expect(try await Self.get("/tvs-token/-/" + path, at: proxy).head.status == 403, "\(path)")
+            }
+            #expect(try await Self.get("/tvs-token/-/titles.m3u", at: proxy, method: "POST").head.status == 403)
+            #expect(try await Self.get("/annas-token/-/titles.m3u", at: proxy).head.status == 403)
+        }
+    }
+
     @Test(
         "a browser is refused whatever it remembers, and not asked for a password",
         arguments: [
