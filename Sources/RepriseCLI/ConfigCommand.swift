@@ -32,14 +32,15 @@ struct ConfigCommand: AsyncParsableCommand {
             let settings = try server.cache.settings()
             let values = try server.lookUp(in: settings)
             try server.checkTogether(with: values)
-            let objection = Serve.objection(to: values)
-            if json { return try printJSON(settings, objection) }
+            let objections = Serve.objections(to: values)
+            if json { return try printJSON(settings, objections) }
             var lines = Self.lines(settings, changed: changed)
             lines.insert("# Cache: \(try room(in: settings))", at: 1)
             for line in lines { try Terminal.print(line) }
-            guard let objection else { return }
             // A service may get a token in its environment, or a socket that listens elsewhere.
-            try Terminal.print("\n# With these settings alone, serve refuses to start: \(objection.explanation)")
+            for (_, objection) in objections.sorted(by: { $0.key < $1.key }) {
+                try Terminal.print("\n# With these settings alone, serve refuses to start: \(objection)")
+            }
         }
     }
 
@@ -92,11 +93,10 @@ struct ConfigCommand: AsyncParsableCommand {
         return lines
     }
 
-    /// Prints an object for each setting; an `objection` of the server is about the host at which it listens.
-    private func printJSON(_ settings: Settings, _ objection: RepriseError?) throws {
+    /// Prints an object for each setting.
+    private func printJSON(_ settings: Settings, _ objections: [String: String]) throws {
         for note in settings.notes where !changed || note.isChanged {
-            let reason = note.name == Setting<String, String>.host.name ? objection?.explanation : nil
-            try Terminal.printJSON(SettingReport(note, objection: reason))
+            try Terminal.printJSON(SettingReport(note, objection: objections[note.name]))
         }
         for (host, notes) in settings.hosts.notes {
             for note in notes where !changed || note.isChanged {

@@ -48,19 +48,28 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// Why no server starts with these settings unless its environment has a token, or a socket is passed to it; `nil`
-    /// if one does.
-    static func objection(to values: ServerSettings) -> RepriseError? {
+    /// Why no server starts with these settings unless its environment has a token, or a socket is passed to it, by the
+    /// names of settings.
+    static func objections(to values: ServerSettings) -> [String: String] {
         var configuration = ProxyConfiguration()
         values.apply(to: &configuration)
-        do throws(RepriseError) {
-            try refuseWeakToken(of: configuration)
-            // A file of tokens has at least one.
-            if values.tokenFile == nil { try configuration.check() }
-            return nil
-        } catch {
-            return error
+        let checks: [(any AnySetting, () throws -> Void)] = [
+            (
+                Setting<String, String>.host,
+                {
+                    try refuseWeakToken(of: configuration)
+                    // A file of tokens has at least one.
+                    if values.tokenFile == nil { try configuration.check() }
+                }
+            ),
+            (Setting<String, String?>.tokenFile, { _ = try values.namedTokens() }),
+            (Setting<String, String?>.tlsCertificate, { _ = try values.certificate() }),
+        ]
+        var objections: [String: String] = [:]
+        for (setting, check) in checks {
+            do { try check() } catch { objections[setting.name] = Failure.reason(error)?.message ?? "\(error)" }
         }
+        return objections
     }
 
     /// Throws if others can reach a server with `configuration`, and can guess its token.

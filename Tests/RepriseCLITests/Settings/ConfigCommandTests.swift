@@ -75,6 +75,8 @@ import Testing
     func openServers(protection: String, isAllowed: Bool) async throws {
         let directory = try TemporaryDirectory()
         defer { directory.remove() }
+        let tokens = try directory.write(Array("anna annas-token\n".utf8), to: "tokens")
+        #expect(chmod(tokens, 0o600) == 0)
         for host in ["0.0.0.0", "::", "192.168.1.7", "a.example"] {
             let path = try directory.write(Array("host = \(host)\n\(protection)\n".utf8), to: "r.conf")
             let outcome = try await Command.run(["config", "--config", path])
@@ -87,6 +89,24 @@ import Testing
             let isAbout = objections.allSatisfy { $0.objection?.hasPrefix("Listening on \(host) ") == true }
             #expect(json.exit == .status(0) && isAbout, "\(json)")
         }
+    }
+
+    @Test("Files of tokens and certificates with which no server starts are named") func unusableFiles() async throws {
+        let directory = try TemporaryDirectory()
+        defer { directory.remove() }
+        for name in ["tokens", "key.pem"] {
+            #expect(chmod(try directory.write(Array("nothing\n".utf8), to: name), 0o600) == 0)
+        }
+        let lines = "token-file = tokens\ntls-certificate = none.pem\ntls-key = key.pem\n"
+        let path = try directory.write(Array(lines.utf8), to: "r.conf")
+        let outcome = try await Command.run(["config", "--config", path])
+        #expect(outcome.exit == .status(0), "\(outcome)")
+        let start = "# With these settings alone, serve refuses to start: "
+        #expect(outcome.output.contains(start + "\(directory.path(of: "tokens")):1: A line is a name"), "\(outcome)")
+        #expect(outcome.output.contains(start + "tls-certificate: Cannot read"), "\(outcome)")
+        let json = try await Command.run(["config", "--config", path, "--json"])
+        let named = try Command.json(Report.self, json).filter { $0.objection != nil }.map(\.name)
+        #expect(named.sorted() == ["tls-certificate", "token-file"], "\(json)")
     }
 
     @Test("What is printed says the same in another folder") func paths() async throws {
