@@ -12,8 +12,9 @@ extension MediaResource {
     ///
     /// If that is impossible, nothing of it is stored, nothing else is evicted, and the bytes come from the origin.
     ///
-    /// Throws the errors of ``read(_:fields:directives:demand:onInterim:)``, and `notDownloadable` for a web page.
-    package func readWhole() async throws -> WholeRead {
+    /// With `isValidating`, the origin is asked whether the stored response is current, however fresh it is. Throws the
+    /// errors of ``read(_:fields:directives:demand:onInterim:)``, and `notDownloadable` for a web page.
+    package func readWhole(isValidating: Bool = false) async throws -> WholeRead {
         let known = await stored()?.information.completeLength
         // The read would start to fetch missing bytes, and evict for them; not in a directory that is only read.
         if known != nil, engine.storeProblem == nil, await obstacle(toStoring: known) != nil {
@@ -27,7 +28,8 @@ extension MediaResource {
         var request = originRequest
         request.demand = .download
         let read = try await current().open(
-            ReadRequest(range: nil, origin: request, storesOnlyWhole: true, content: .title))
+            ReadRequest(
+                range: nil, origin: request, isValidating: isValidating, storesOnlyWhole: true, content: .title))
         if let objection = engine.objection(to: read.information, as: .title, at: url) {
             read.cancel()
             throw objection

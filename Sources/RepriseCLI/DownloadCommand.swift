@@ -24,6 +24,7 @@ struct DownloadCommand: AsyncParsableCommand {
               reprise download https://example.com/show/master.m3u8 --output show.mkv
               reprise download --quality 720p --audio en,de https://example.com/film.m3u8
               reprise download --while 02:00-06:00 https://example.com/film.mp4
+              reprise download --background https://example.com/film.mp4
             """,
         aliases: ["get"])
 
@@ -37,6 +38,8 @@ struct DownloadCommand: AsyncParsableCommand {
             discussion: "A name such as film.mkv makes one file of a stream, and a name without extension a folder.",
             valueName: "file"))
     var output: String?
+    @Flag(help: "Leave the download to the running server, and return at once.")
+    var background = false
     @OptionGroup var options: OutputOptions
     @OptionGroup var printed: TransferOutput
     @OptionGroup var headers: HeaderOptions
@@ -46,6 +49,9 @@ struct DownloadCommand: AsyncParsableCommand {
 
     func validate() throws {
         if urls.isEmpty { throw ValidationError("Name the URLs to download.") }
+        if background, output != nil {
+            throw ValidationError("--output waits for the end of the download; leave --background out.")
+        }
         guard let output else {
             if options.force { throw ValidationError("--force goes with --output.") }
             return
@@ -68,7 +74,7 @@ struct DownloadCommand: AsyncParsableCommand {
             for url in urls { _ = try ResourceURL(url) }
             let names = try cache.names(store.dropQueryItem)
             try await run(signals) { access in
-                try await TransferRun.each(urls, output: printed) { url, meter in
+                try await TransferRun.each(urls, in: access, output: printed) { url, meter in
                     try await download(url, names: names, in: access, meter: meter)
                 }
             }
@@ -82,9 +88,14 @@ struct DownloadCommand: AsyncParsableCommand {
         _ url: String, names: Names, in access: CacheAccess, meter: FetchMeter
     ) async throws {
         let isAlone = if case .opened = access { true } else { false }
+        if background, isAlone {
+            throw RepriseError(
+                .invalidArgument, "No server uses this cache. Start one with: reprise serve. Or leave --background out."
+            )
+        }
         let operation = DownloadOperation(
             url: url, quality: stream.quality, codec: stream.codec, audio: stream.audio, subtitles: stream.subtitles,
-            pause: isAlone ? nil : true, fields: headers.lines, names: names)
+            pause: isAlone ? nil : true, background: background ? true : nil, fields: headers.lines, names: names)
         let advice =
             isAlone
             ? "The download goes on whenever the cache is opened; or run the same command again."
@@ -94,7 +105,10 @@ struct DownloadCommand: AsyncParsableCommand {
         if let failure = outcome.failure {
             throw outcome.isWaiting == true ? TransferRun.Waiting(reason: failure.reason) : failure.reason
         }
-        if printed.json { return try Terminal.printJSON(meter.report("done")) }
+        if printed.json { return try Terminal.printJSON(meter.report(background ? "queued" : "done")) }
+        if background {
+            return try Terminal.print("Queued: \(URLText.redacted(url)). To see how far it is: reprise downloads")
+        }
         try Terminal.print("Downloaded: \(URLText.redacted(url)), \(StoredAmount(outcome.storedBytes))")
     }
 }

@@ -64,6 +64,9 @@ enum Failure {
     /// Says what went wrong on standard error.
     static func report(_ reason: Reason) { Terminal.error("reprise: \(reason.message)") }
 
+    /// Says what was noticed about a host.
+    static func report(_ remark: HostRemark) { Terminal.error("reprise: \(remark.host.printable): \(remark.reason)") }
+
     /// Says which of several URLs it was, where the message does not.
     static func report(_ reason: Reason, of url: String, amongOthers: Bool) {
         let name = URLText.name(of: url)

@@ -21,6 +21,7 @@ struct Fetch: AsyncParsableCommand {
               reprise fetch https://example.com/song.mp3 --output - | ffprobe -
               reprise fetch https://example.com/show.m3u8
               reprise fetch --first 10s https://example.com/show.m3u8
+              reprise fetch --refresh https://example.com/news.mp3
               reprise fetch --json https://example.com/a.mp3 https://example.com/b.mp3
               reprise fetch --rate 20Mbit --while 02:00-06:00 --from album.m3u
               sort -u urls.txt | reprise fetch --from -
@@ -53,6 +54,9 @@ struct Fetch: AsyncParsableCommand {
     @Flag(help: "Of a stream, only the playlist itself.")
     var playlistOnly = false
 
+    @Flag(help: "Ask the origin whether a stored file has changed, however fresh it is; of a stream, its playlist.")
+    var refresh = false
+
     @OptionGroup var options: OutputOptions
 
     @OptionGroup var printed: TransferOutput
@@ -66,6 +70,7 @@ struct Fetch: AsyncParsableCommand {
         if output != nil, first != nil {
             throw ValidationError("--output writes whole files, and --first stores beginnings; take one of them.")
         }
+        if first != nil, refresh { throw ValidationError("--refresh goes with whole files; leave --first out.") }
         if first != nil, pace.isGiven {
             throw ValidationError(
                 "--rate and --while hold for whole files, and --first stores beginnings; take one or the other.")
@@ -97,7 +102,7 @@ struct Fetch: AsyncParsableCommand {
             let destination = output.flatMap { output in file.map { Destination(place: output, file: $0) } }
             do {
                 try await run(signals, mayDoWithout: output != nil) { access in
-                    try await TransferRun.each(list.map(\.url), output: printed) { url, meter in
+                    try await TransferRun.each(list.map(\.url), in: access, output: printed) { url, meter in
                         try await fetch(url, in: access, meter: meter, to: destination)
                     }
                 }
@@ -168,7 +173,8 @@ struct Fetch: AsyncParsableCommand {
     ) async throws {
         let (names, name) = (try cache.names(store.dropQueryItem), URLText.name(of: url))
         let operation = FetchOperation(
-            url: url, first: first?.text, fields: headers.lines, body: output != nil, names: names)
+            url: url, first: first?.text, fields: headers.lines, body: output != nil, refresh: refresh ? true : nil,
+            names: names)
         let outcome: FetchOperation.Outcome
         do {
             outcome = try await access.perform(

@@ -12,6 +12,7 @@ struct Limit: AsyncParsableCommand {
 
             Examples:
               reprise limit
+              reprise limit news 2GB --dry-run
               reprise limit news 2GB
               reprise limit news none
               reprise limit --json | jq -r 'select(.limit != null) | .tag'
@@ -23,6 +24,8 @@ struct Limit: AsyncParsableCommand {
         help: ArgumentHelp("Most that its titles occupy on disk, or none for no limit.", valueName: "size"),
         transform: Size.read)
     var size: Size?
+    @Flag(help: "Only say what would go under this limit; change nothing.")
+    var dryRun = false
     @Flag(help: "One JSON object per line.")
     var json = false
     @OptionGroup var cache: CacheOptions
@@ -63,10 +66,12 @@ struct Limit: AsyncParsableCommand {
 
     func validate() throws {
         if tag == "" { throw ValidationError("The tag is empty.") }
+        if dryRun, size == nil { throw ValidationError("--dry-run goes with a tag and a limit.") }
     }
 
     func run() async throws {
         try await Failure.reporting {
+            if dryRun { return try await forecast() }
             let tags = try await size == nil ? listed() : changed()
             if json {
                 for tag in tags { try Terminal.printJSON(Report(tag)) }
@@ -78,6 +83,14 @@ struct Limit: AsyncParsableCommand {
                 for line in Self.table(tags) { try Terminal.print(line) }
             }
         }
+    }
+
+    /// Prints what would go under the limit.
+    private func forecast() async throws {
+        let bytes = size?.limit ?? .max
+        let outcome = try await cache.perform(PruneOperation(size: bytes, olderThan: nil, tag: tag, dry: true))
+        try outcome.dry?.print()
+        try Terminal.print(Prune.report(outcome))
     }
 
     private func listed() async throws -> [TitleTag] {

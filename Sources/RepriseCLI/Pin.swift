@@ -73,7 +73,7 @@ struct Pin: AsyncParsableCommand {
             for url in urls { _ = try ResourceURL(url) }
             let until = time.map { (Date() + $0.duration / .seconds(1)).timeIntervalSince1970 }
             try await run(signals) { access in
-                try await TransferRun.each(urls) { url, meter in
+                try await TransferRun.each(urls, in: access) { url, meter in
                     try Terminal.print(try await pin(url, until: until, in: access, meter: meter))
                 }
             }

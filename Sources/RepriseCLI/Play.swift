@@ -73,6 +73,7 @@ struct Play: AsyncParsableCommand {
                 // A cache that cannot be written must not stop playback.
                 let store = try await cache.open(settings, origin: origin, mayDoWithout: true)
                 if let reason = store.storeProblem.flatMap({ Failure.reason($0) }) { Failure.report(reason) }
+                let bypasses = Self.bypasses(of: store)
                 var configuration = ProxyConfiguration()
                 configuration.logger = logger
                 result = await signals.interrupting { [configuration] in
@@ -80,6 +81,8 @@ struct Play: AsyncParsableCommand {
                 }
                 await warnOfPage(at: url, in: store)
                 await store.close()
+                for reason in await bypasses.value { Terminal.error("reprise: Not everything was stored. \(reason)") }
+                for remark in store.hostRemarks { Failure.report(remark) }
             } catch let error as RepriseError where error.code == .storageLocked {
                 if offline != nil { throw CacheOptions.setByServer("--offline") }
                 result = await signals.interrupting { [cache, port] in
@@ -109,9 +112,25 @@ struct Play: AsyncParsableCommand {
         let played = server.servedBytes
         let saved = played.store + played.joined
         let all = saved + played.origin
-        if all == 0, let reason = await obstacle(to: url, in: cache) { Failure.report(reason) }
+        if let failure = server.lastFailure {
+            Terminal.error("reprise: \(all > 0 ? "Not everything could be played. " : "")\(failure.explanation)")
+        } else if all == 0, let reason = await obstacle(to: url, in: cache) {
+            Failure.report(reason)
+        }
         Terminal.error("reprise: \(ByteCount(all)) played, \(ByteCount(saved)) of it from the cache.")
         return code
+    }
+
+    /// Why bytes of the played files bypass the store, each reason once; complete when `cache` is closed.
+    private static func bypasses(of cache: MediaCache) -> Task<[String], Never> {
+        let (events, isReported) = (cache.events(), cache.storeProblem != nil)
+        return Task {
+            var reasons: [String] = []
+            for await case .storeBypassed(let key, let reason) in events where !(key == nil && isReported) {
+                if !reasons.contains(reason) { reasons.append(reason) }
+            }
+            return reasons
+        }
     }
 
     /// Why nothing of `url` can be played; `nil` if its first byte can be read.

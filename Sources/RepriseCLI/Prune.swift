@@ -68,7 +68,7 @@ struct Prune: AsyncParsableCommand {
         }
     }
 
-    private static func report(_ outcome: PruneOperation.Outcome) -> String {
+    static func report(_ outcome: PruneOperation.Outcome) -> String {
         let (freed, left) = (ByteCount(outcome.freedBytes), ByteCount(outcome.leftBytes))
         return outcome.dry == nil ? "Freed \(freed); \(left) are left." : "Would free \(freed) and leave \(left)."
     }

@@ -96,7 +96,7 @@ struct Show: AsyncParsableCommand {
     private func remarks(about url: String) async -> [String] {
         // Ignore errors, so that the rest of the output still appears.
         guard let server = try? await cache.server() else { return [] }
-        return (try? await server.perform(RemarksOperation(url: url)) { _ in })?.reasons ?? []
+        return (try? await server.perform(RemarksOperation(url: url)) { _ in })?.remarks.map(\.reason) ?? []
     }
 
     /// Shows what belongs to `title` besides the files that its stored playlists name, such as those of an earlier

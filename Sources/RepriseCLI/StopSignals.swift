@@ -22,6 +22,8 @@ final class StopSignals: Sendable {
         let policy: CacheKeyPolicy
         /// How to go on, for people.
         let advice: String
+        /// Bytes of the file that a server has, also those that it has not recorded; `nil` if it was not asked.
+        var storedBytes: Int64?
     }
 
     private struct State {

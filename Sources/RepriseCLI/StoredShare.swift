@@ -23,14 +23,15 @@ struct StoredShare: CustomStringConvertible {
             return
         }
         let entry = try? inspector.entries(of: transfer.key).first
-        guard let entry, entry.storedBytes > 0 else {
+        let bytes = max(entry?.storedBytes ?? 0, transfer.storedBytes ?? 0)
+        guard bytes > 0 else {
             description = Self.nothing(of: name)
             return
         }
-        let stored = ByteCount(entry.storedBytes)
-        if let length = entry.information.completeLength, length > 0 {
+        let stored = ByteCount(bytes)
+        if let length = entry?.information.completeLength, length > 0 {
             description =
-                "\(entry.storedBytes * 100 / length) % of \(name) is stored (\(stored) of \(ByteCount(length)))."
+                "\(bytes * 100 / length) % of \(name) is stored (\(stored) of \(ByteCount(length)))."
         } else {
             description = "\(stored) of \(name) is stored."
         }

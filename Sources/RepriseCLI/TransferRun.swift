@@ -65,16 +65,24 @@ struct TransferRun: Sendable {
     }
 
     /// Runs `work` for each URL in turn; a failure does not stop the others.
+    ///
+    /// What was noticed about the host of a URL is printed once, unless an error says more.
     static func each(
-        _ urls: [String], output: TransferOutput? = nil, _ work: (String, FetchMeter) async throws -> Void
+        _ urls: [String], in access: CacheAccess, output: TransferOutput? = nil,
+        _ work: (String, FetchMeter) async throws -> Void
     ) async throws -> Outcome {
         var outcome = Outcome()
+        var remarks: Set<HostRemark> = []
         for (index, url) in urls.enumerated() {
             let turn = urls.count > 1 ? FetchMeter.Turn(number: index + 1, count: urls.count) : nil
             let meter = FetchMeter(url: url, turn: turn, output: output)
             do {
                 try await work(url, meter)
                 outcome.isVain = false
+                guard output?.quiet != true else { continue }
+                for remark in try await access.perform(RemarksOperation(url: url)).remarks {
+                    if remarks.insert(remark).inserted { Failure.report(remark) }
+                }
             } catch let warning as Unstored {
                 Failure.report(warning.reason, of: url, amongOthers: urls.count > 1)
             } catch {
@@ -95,10 +103,14 @@ struct TransferRun: Sendable {
         _ signals: StopSignals, by server: ControlClient,
         _ work: @escaping @Sendable (CacheAccess) async throws -> Outcome
     ) async throws {
-        let result = await signals.interrupting { try await work(.server(server)) }
+        var result = await signals.interrupting { try await work(.server(server)) }
         // Record all bytes before reporting how many there are. A server that has ended has recorded them.
-        if case .failure(is StopSignals.StoppedTransfer) = result {
-            _ = try? await server.perform(FlushOperation(), patience: ControlClient.patience) { _ in }
+        if case .failure(var stop as StopSignals.StoppedTransfer) = result {
+            let flushed = try? await server.perform(
+                FlushOperation(key: stop.key.text), patience: ControlClient.patience
+            ) { _ in }
+            stop.storedBytes = flushed?.storedBytes
+            result = .failure(stop)
         }
         if let code = try await signals.get(result, stored: cache).code { throw code }
     }

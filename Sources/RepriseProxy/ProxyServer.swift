@@ -204,6 +204,9 @@ public final class ProxyServer: Sendable {
     /// Media bytes sent to clients, by source; available after ``stop()`` returns.
     package var servedBytes: SourceBytes { answered.withLock { $0 } }
 
+    /// The last error because of which a media response failed or was broken off; `nil` if there was none.
+    package var lastFailure: RepriseError? { service.lastFailure }
+
     @Sendable private func shutDown() async {
         try? await channel.close().get()
         await controlSocket?.close()

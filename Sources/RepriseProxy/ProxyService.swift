@@ -248,6 +248,13 @@ final class ProxyService: Sendable {
     /// Number of regions that had to be read from the disk before they were sent.
     let coldReads = Mutex(0)
 
+    /// The last error because of which a media response failed or was broken off.
+    var lastFailure: RepriseError? { failure.withLock { $0 } }
+
+    private let failure = Mutex<RepriseError?>(nil)
+
+    func noteFailure(_ error: RepriseError) { failure.withLock { $0 = error } }
+
     /// Logs `message` without waiting for the log's reader.
     func log(_ level: Logger.Level, _ message: Logger.Message, _ metadata: @autoclosure () -> Logger.Metadata) {
         guard configuration.logger.logLevel <= level else { return }

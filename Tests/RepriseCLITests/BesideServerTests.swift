@@ -273,10 +273,12 @@ import Testing
         [["fetch"], ["download"]])
     func signals(signal: Int32, command: [String]) async throws {
         try await Self.runInTheMiddle(command) { site, child async throws in
+            _ = await child.errors.wait { $0.contains("1.05 MB of 3.15 MB") }
             child.send(signal)
             let outcome = await child.outcome()
             #expect(outcome.exit == .signal(signal), "\(outcome)")
-            #expect(outcome.errors.contains("Stopped. ") && outcome.errors.contains("same command again"), "\(outcome)")
+            #expect(outcome.errors.contains("Stopped. 33 % of film.mp4 is stored (1.05 MB of 3.15 MB)."), "\(outcome)")
+            #expect(outcome.errors.contains("same command again"), "\(outcome)")
             // Nothing in the server reads on.
             await site.origin.waitUntil { $0.responsesUnderWay == 0 }
             site.origin.release("/film.mp4")
@@ -290,6 +292,24 @@ import Testing
             #expect(again.exit == .status(0), "\(again)")
             let list = try await Command.run(["list", "--json"] + cache)
             #expect(try Command.json(Entry.self, list).map(\.storedBytes) == [Self.length], "\(list)")
+        }
+    }
+
+    @Test("--background leaves the download to the server") func background() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: 100_000)
+            let arguments = ["--background", site.origin.url("/film.mp4")]
+            let alone = try await Command.run("download", site.directory, arguments)
+            #expect(alone.exit == .status(64) && alone.errors.contains("reprise serve"), "\(alone)")
+            site.origin.hold("/film.mp4", at: 50_000)
+            try await Serving.run(site.directory) { _ async throws in
+                let outcome = try await Command.run("download", site.directory, arguments)
+                #expect(outcome.exit == .status(0) && outcome.output.hasPrefix("Queued: "), "\(outcome)")
+                site.origin.release("/film.mp4")
+                try await eventually {
+                    try await Command.run("downloads", site.directory).output.hasPrefix("done")
+                }
+            }
         }
     }
 

@@ -112,6 +112,21 @@ import Testing
         }
     }
 
+    @Test("a stored file is read outside of its hours, too") func stored() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: 1000)
+            let url = site.origin.url("/film.mp4")
+            #expect(try await Command.run("fetch", site.directory, [url]).exit == .status(0))
+            let copy = site.directory.path(of: "copy.mp4")
+            let outcome = try await Command.run(
+                "fetch", site.directory, ["--while", Self.hours(from: 2, to: 4), "-o", copy, url],
+                environment: Self.environment)
+            #expect(outcome.exit == .status(0), "\(outcome)")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: copy)) == Data(TestPattern.bytes(in: 0..<1000, seed: 1)))
+            #expect(site.origin.snapshot.requestCount == 1)
+        }
+    }
+
     @Test("within its hours all goes as always, also across midnight")
     func open() async throws {
         try await Site.run { site async throws in

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import RepriseTesting
 import TestLimits
 import TestSupport
@@ -164,6 +165,45 @@ import Testing
             let origin = await site.origin.settledSnapshot()["/film.mp4"]
             #expect(origin.requests.last?.requestedRange == reached..<Self.length)
             #expect(origin.bytesSentMoreThanOnce == 0)
+        }
+    }
+
+    @Test("--refresh asks whether a fresh file has changed, and fetches one that has") func refresh() async throws {
+        try await Site.run { site async throws in
+            let fresh: HTTPFields = [.cacheControl: "max-age=9999", .eTag: "\"1\""]
+            site.publish("/news.mp3", length: 1000, fields: fresh)
+            let url = site.origin.url("/news.mp3")
+            for (options, requests) in [([], 1), ([], 1), (["--refresh"], 2)] {
+                let outcome = try await Command.run("fetch", site.directory, options + [url])
+                #expect(outcome.exit == .status(0), "\(outcome)")
+                #expect(site.origin.snapshot.requestCount == requests)
+            }
+            #expect(site.origin.snapshot.requests.last?.fields[.ifNoneMatch] != nil)
+            site.publish("/news.mp3", length: 2000, fields: [.cacheControl: "max-age=9999", .eTag: "\"2\""])
+            let outcome = try await Command.run("fetch", site.directory, ["--refresh", url])
+            #expect(outcome.exit == .status(0), "\(outcome)")
+            let list = try await Command.run("list", site.directory, ["--json"])
+            #expect(try Command.json(Entry.self, list).map(\.storedBytes) == [2000], "\(list)")
+        }
+    }
+
+    @Test("a download that begins again at an origin without ranges says why") func withoutRanges() async throws {
+        try await Site.run { site async throws in
+            site.origin.set(
+                TestOrigin.Resource(
+                    .pattern(seed: 1, length: 3_000_000), mediaType: "video/mp4",
+                    personality: TestOrigin.Personality { $0.ignoresRange = true }), at: "/film.mp4")
+            site.origin.hold("/film.mp4", at: 1_000_000)
+            let url = site.origin.url("/film.mp4")
+            let child = try ChildProcess(
+                Command.path, ["fetch", "--cache-dir", site.directory.path, url], environment: Command.environment())
+            await site.origin.waitUntil { $0.bodyBytesSent >= 1_000_000 }
+            child.send(SIGTERM)
+            _ = await child.outcome()
+            site.origin.release("/film.mp4")
+            let again = try await Command.run("fetch", site.directory, [url])
+            #expect(again.exit == .status(0), "\(again)")
+            #expect(again.errors.contains("It sends whole files in place of the missing parts"), "\(again)")
         }
     }
 

@@ -101,6 +101,33 @@ import Testing
         }
     }
 
+    @Test("Where the rest of a film cannot be fetched, and where it finds no room, play says so") func incomplete()
+        async throws
+    {
+        try await Site.run { site async throws in
+            let player = try await FakePlayer()
+            defer { player.directory.remove() }
+            site.origin.set(
+                TestOrigin.Resource(
+                    .pattern(seed: 1, length: 3_000_000),
+                    override: { _, number in
+                        number > 1 ? .failing(with: 403) : TestOrigin.Personality { $0.truncateAfter = 1 << 20 }
+                    }), at: "/film.mp4")
+            let url = site.origin.url("/film.mp4")
+            let cut = try await Command.run("play", site.directory, [url], environment: player.searchPath)
+            #expect(
+                cut.errors.contains(#/reprise: Not everything could be played\. .*403.*\nreprise: 1\.05 MB/#), "\(cut)")
+            let offline = try await Command.run(
+                "play", site.directory, ["--offline", url], environment: player.searchPath)
+            #expect(offline.errors.contains(#/reprise: .* is not stored in full.*\nreprise: 0 B played/#), "\(offline)")
+            site.publish("/large.mp4", length: 3_000_000)
+            let large = try await Command.run(
+                "play", site.directory, ["--limit", "2MB", site.origin.url("/large.mp4")],
+                environment: player.searchPath)
+            #expect(large.errors.contains(#/3\.00 MB played, .*\nreprise: Not everything was stored\. /#), "\(large)")
+        }
+    }
+
     @Test("A download that goes on beside the player is not played") func downloadsAreNotPlayed() async throws {
         try await Site.run { site async throws in
             site.publish("/film.mp4", length: 100_000)

@@ -66,6 +66,18 @@ import Testing
         }
     }
 
+    @Test("--dry-run says what would go under a limit, and changes nothing") func dryRun() async throws {
+        try await Self.run { site async throws in
+            let forecast = try await Self.limit(site, "news", "250kB", "--dry-run")
+            #expect(forecast.exit == .status(0), "\(forecast)")
+            let url = site.origin.url("/a")
+            #expect(forecast.output == "\(url)\nWould free 102 kB and leave 205 kB.\n", "\(forecast)")
+            #expect(try await Self.tags(site, "news").map(\.limit) == [nil])
+            #expect(try await Self.stored(site) == "abcd")
+            #expect(try await Self.limit(site, "news", "--dry-run").exit == .status(64))
+        }
+    }
+
     @Test func whatIsFetchedLaterIsHeldToTheLimit() async throws {
         try await Self.run { site async throws in
             _ = try await Self.limit(site, "news", "320000B")

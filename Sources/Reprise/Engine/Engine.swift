@@ -209,7 +209,7 @@ final class Engine: Sendable {
     /// The error for bytes of `url` that are not stored, and for which the origin must not be asked.
     func notStored(_ url: ResourceURL) -> RepriseError {
         var error = RepriseError(
-            .notStored, "\(url.redacted) is not stored as far as was asked for, and the origin is not to be asked.")
+            .notStored, "\(url.redacted) is not stored in full, and no request may be sent to its origin.")
         if configuration.reuse.isOffline { error.obstacle = .offline }
         return error
     }

@@ -136,6 +136,11 @@ struct FetchRun: Sendable {
             response.dropForeignCookies(of: record.finalURL ?? record.url)
             generation.freshen(response.head.headerFields, requestTime: answer.requestTime, by: request)
             generation.noteSuccess()
+            if placement.rangesSupported == false, placement.start < range.lowerBound {
+                engine.reporter.remark(
+                    "It sends whole files in place of the missing parts, so stored bytes are downloaded again.",
+                    about: generation.key, at: generation.url.authority)
+            }
             if placement.rangesSupported == true {
                 generation.takeOver(id, isFirstProof: record.rangesSupported != true)
             } else if placement.rangesSupported == false, !generation.takeWhole(id, to: placement.end) {

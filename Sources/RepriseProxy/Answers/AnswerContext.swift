@@ -200,6 +200,7 @@ struct AnswerContext: Sendable {
     /// Logs a failure after the head was sent; only a broken connection tells the client that the body is incomplete
     /// (RFC 9112 §8).
     func noteBrokenOff(_ error: any Error) {
+        if let error = error as? RepriseError { service.noteFailure(error) }
         service.log(.warning, "response broken off", ["url": "\(resource.url.redacted)", "error": "\(error)"])
     }
 

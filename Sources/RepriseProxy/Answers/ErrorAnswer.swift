@@ -13,6 +13,7 @@ struct ErrorAnswer {
 
     /// Returns whether the connection can take another request.
     func send() async -> Bool {
+        context.service.noteFailure(error)
         context.service.log(
             .notice, "request failed",
             ["url": "\(context.resource.url.redacted)", "code": "\(error.code)", "error": "\(error.explanation)"])

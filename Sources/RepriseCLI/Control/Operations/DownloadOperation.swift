@@ -20,6 +20,8 @@ struct DownloadOperation: ControlOperation {
     ///
     /// A title that was a download before stays one, with its own selection.
     var releases: Bool?
+    /// Whether it ends as soon as the download is in the list.
+    var background: Bool?
     /// Request fields for the origin, each `Name: value`; never stored.
     var fields: [String]?
     let names: Names
@@ -37,6 +39,10 @@ struct DownloadOperation: ControlOperation {
         var selection = try selection()
         let resource = try names.resource(for: url, in: cache, fields: try HeaderFields.ofOperation(fields))
         try await cache.learnFiles(of: [resource.key], policy: names.policy)
+        if background == true {
+            try await add(resource, to: cache, selection: selection)
+            return Outcome(storedBytes: try await cache.storedBytes(ofTitle: resource))
+        }
         let commands = cache.downloads.commands
         if releases == true {
             if let former = await commands.former(resource.key) { selection = former.selection }

@@ -15,6 +15,8 @@ struct FetchOperation: ControlOperation {
     let fields: [String]?
     /// Whether the bytes are wanted, too.
     let body: Bool?
+    /// Whether the origin is asked if the stored file is current, however fresh it is.
+    var refresh: Bool?
     let names: Names
 
     struct Outcome: Codable, Sendable {
@@ -41,7 +43,9 @@ struct FetchOperation: ControlOperation {
         body: @escaping @Sendable ([UInt8]) async throws -> Void
     ) async throws -> Outcome {
         let resource = try names.resource(for: url, in: cache, fields: try HeaderFields.ofOperation(fields))
-        let transfer = Transfer(resource: resource, name: URLText.name(of: url), downloads: cache.downloads)
+        let transfer = Transfer(
+            resource: resource, name: URLText.name(of: url), downloads: cache.downloads,
+            isValidating: refresh == true)
         let teller = TransferTeller(key: resource.key, tell: progress)
         do {
             if let first {
@@ -76,6 +80,7 @@ private struct Transfer: Sendable {
     let name: String
     /// Their hours are those of this file, too.
     let downloads: Downloads
+    let isValidating: Bool
 
     /// A body whose length is not known is compared with the limits after so many bytes each.
     private static let judgedBytes: Int64 = 1 << 20
@@ -93,11 +98,11 @@ private struct Transfer: Sendable {
     /// Without `sink`, no one else needs the bytes, so it fails as soon as the file cannot be stored completely. Throws
     /// if the response is a web page.
     func run(telling teller: TransferTeller, into sink: Sink?) async throws -> End {
-        try await waitForHours(telling: teller)
-        let before = await resource.storedProgress().ranges.byteCount
-        let whole = try await resource.readWhole()
+        let before = await resource.storedProgress()
+        if !before.isComplete || isValidating { try await waitForHours(telling: teller) }
+        let whole = try await resource.readWhole(isValidating: isValidating)
         // Where the file has changed, what was stored of it is gone.
-        let stored = min(before, await resource.storedProgress().ranges.byteCount)
+        let stored = min(before.ranges.byteCount, await resource.storedProgress().ranges.byteCount)
         let read = whole.read
         defer { read.cancel() }
         // Of an empty file there is nothing to store, whatever the store makes of it.
@@ -155,13 +160,13 @@ private struct Transfer: Sendable {
 
     /// The first piece of the body, from which its format is detected; `nil` for an empty body.
     private func first(of read: MediaRead, telling teller: TransferTeller) async throws -> [UInt8]? {
-        try await waitForHours(telling: teller)
+        if read.mustWait { try await waitForHours(telling: teller) }
         return try await read.nextBytes()
     }
 
     /// Takes the next piece, and hands it on if its bytes are wanted; returns its length, or `nil` at the end.
     private func step(_ read: MediaRead, telling teller: TransferTeller, into sink: Sink?) async throws -> Int? {
-        try await waitForHours(telling: teller)
+        if read.mustWait { try await waitForHours(telling: teller) }
         guard let sink else { return try await read.next()?.count }
         guard let bytes = try await read.nextBytes() else { return nil }
         try await sink(bytes)

@@ -8,12 +8,12 @@ struct RemarksOperation: ControlOperation {
     let url: String
 
     struct Outcome: Codable, Sendable {
-        /// Human-readable sentences, oldest first.
-        let reasons: [String]
+        /// Oldest first.
+        let remarks: [HostRemark]
     }
 
     func run(in cache: MediaCache, progress: @escaping @Sendable (NoProgress) -> Void) async throws -> Outcome {
         let host = try ResourceURL(url).authority
-        return Outcome(reasons: cache.hostRemarks.filter { $0.host == host }.map(\.reason))
+        return Outcome(remarks: cache.hostRemarks.filter { $0.host == host })
     }
 }
