@@ -27,11 +27,11 @@ extension Engine {
 extension MediaCache {
     /// How much of each stream in `titles` is stored, according to its stored playlists.
     ///
-    /// Titles that are not streams are omitted. Waits for the disk and for other reads of all playlists. Throws
-    /// ``RepriseError`` with code `storageUnavailable`, or `CancellationError`.
+    /// Titles that are not streams are omitted. Waits for the disk. Throws ``RepriseError`` with code
+    /// `storageUnavailable`, or `CancellationError`.
     package func storedStreams(_ titles: [TitlePage.Item]) async throws -> [CacheKey: StoredStream] {
         guard let planner = engine.configuration.streamPlanner, let inspector = await inspector() else { return [:] }
-        return try await DiskQueue.scans.runCancelable { [self] in
+        return try await DiskQueue.playlists.runCancelable { [self] in
             var streams: [CacheKey: StoredStream] = [:]
             for item in titles {
                 try Cancellation.check()

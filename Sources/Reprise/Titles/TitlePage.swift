@@ -81,7 +81,7 @@ extension MediaCache {
     /// `storageUnavailable`, or `CancellationError`.
     package func files(ofTitle key: CacheKey, atMost limit: Int) async throws -> [CacheEntry] {
         guard let store = engine.store else { return [] }
-        return try await store.index.scan { try $0.titles.files(of: key, atMost: limit) }
+        return try await DiskQueue.playlists.runCancelable { try store.index.titles.files(of: key, atMost: limit) }
     }
 
     /// Number of titles.

@@ -26,11 +26,13 @@ actor TitleCatalog {
     private static let mostFacets = 50
     /// How old the list may be before it is read again, and before it is not used any more.
     private static let (fresh, usable) = (Duration.seconds(5), Duration.seconds(60))
+    /// Most of the time that is spent on reading the list again in the background: one part of so many.
+    private static let readingShare = 20
 
     private let cache: MediaCache
     private let clock: CacheClock
     /// The list that was read last; without contents if there were too many titles.
-    private var last: (contents: Contents?, time: Duration, changes: Int)?
+    private var last: (contents: Contents?, time: Duration, duration: Duration, changes: Int)?
     /// The indices of the titles of ``last`` in other orders.
     private var sorted: [TitleOrder: [Int]] = [:]
     private var reading: Reading?
@@ -76,18 +78,23 @@ actor TitleCatalog {
 
     /// The list, if it is usable; one that is not fresh is read again.
     private var known: Contents? {
-        if last.map({ clock.elapsed() - $0.time >= Self.fresh }) ?? true { _ = read() }
+        if last.map({ clock.elapsed() - $0.time >= max(Self.fresh, $0.duration * Self.readingShare) }) ?? true {
+            _ = read()
+        }
         return isUsable ? last?.contents : nil
     }
 
     private func read() -> Promise<Result<Void, any Error>> {
         if let reading, reading.changes == changes { return reading.end }
         let end = Promise<Result<Void, any Error>>()
-        let task = Task { [cache, changes, former = reading?.task] in
+        let task = Task { [cache, clock, changes, former = reading?.task] in
             await former?.value
+            let start = clock.elapsed()
             do {
                 let isShort = try await cache.titleCount() <= Self.mostTitles
-                keep(isShort ? Contents(try await cache.titles()) : nil, changes)
+                let (contents, sorted) =
+                    try await isShort ? Contents.read(from: cache, sortedBy: Array(sorted.keys)) : (nil, [:])
+                keep(contents, sorted, since: start, changes)
                 end.fulfill(.success(()))
             } catch {
                 end.fulfill(.failure(error))
@@ -98,8 +105,9 @@ actor TitleCatalog {
         return end
     }
 
-    private func keep(_ contents: Contents?, _ changes: Int) {
-        (last, sorted) = ((contents, clock.elapsed(), changes), [:])
+    private func keep(_ contents: Contents?, _ sorted: [TitleOrder: [Int]], since start: Duration, _ changes: Int) {
+        let now = clock.elapsed()
+        (last, self.sorted) = ((contents, now, now - start, changes), sorted)
         forgetting?.cancel()
         forgetting = Task { [clock, weak self] in
             do { try await clock.sleep(Self.usable) } catch { return }
@@ -117,7 +125,16 @@ actor TitleCatalog {
 }
 
 extension TitleCatalog.Contents {
-    fileprivate init(_ all: [Title]) {
+    /// The titles of `cache`, also in each of `orders`; takes no time of an actor.
+    @concurrent fileprivate static func read(
+        from cache: MediaCache, sortedBy orders: [TitleOrder]
+    ) async throws -> (Self, [TitleOrder: [Int]]) {
+        let contents = Self(try await cache.titles())
+        let titles = contents.titles.map(\.title)
+        return (contents, Dictionary(uniqueKeysWithValues: orders.map { ($0, $0.sorted(titles)) }))
+    }
+
+    private init(_ all: [Title]) {
         // A title may have a name, or be kept, before any of its bytes is stored.
         let titles = all.filter { $0.fileCount > 0 }
         self.titles = titles.map { ($0, TitleSearch.text(of: $0)) }

@@ -10,8 +10,9 @@ package final class DiskQueue: Sendable {
     /// from playback and fetches.
     package static let scans = DiskQueue(DispatchQueue(label: "reprise.scans", qos: .utility))
 
-    /// Reads and edits playlists on at most as many threads as there are cores, so that however many hostile ones there
-    /// are, the other threads of the process get their share of the time.
+    /// Reads and edits playlists, and reads the streams and files of a page of titles, on at most as many threads as
+    /// there are cores, so that however many hostile playlists there are, the other threads of the process get their
+    /// share of the time.
     package static let playlists = DiskQueue(
         DispatchQueue(label: "reprise.playlists", qos: .userInitiated, attributes: .concurrent),
         width: ProcessInfo.processInfo.activeProcessorCount)
