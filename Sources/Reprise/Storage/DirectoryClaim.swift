@@ -4,10 +4,10 @@
     import Glibc
 #endif
 
-/// Whether the files in a directory are a cache's, decided before anything is created or changed there.
+/// Checks whether the files in a directory belong to a cache, before anything is created or changed there.
 ///
-/// A directory may be mistyped. What stands at the place of the index or of the lock is used only if it is a cache's:
-/// by what it says itself, or, damaged, by what lies beside it.
+/// The name of a directory may be mistyped. A file with the name of the index or of the lock is used only if it is a
+/// cache's: because of its content or, if that is damaged, because of the files beside it.
 enum DirectoryClaim {
     /// Throws ``RepriseError`` with code `storageUnavailable`, naming the file, if `directory` has a lock or an index
     /// that is not a cache's.
@@ -21,19 +21,18 @@ enum DirectoryClaim {
         if let format = index.format, format > IndexDatabase.formatVersion { throw IndexDatabase.isNewer(format) }
         let isUnknown = index.exists && !index.isIndex
         guard lock == .number || isUnknown else { return }
-        // An intact database of another program's is none that was damaged.
+        // An intact database of another program is not a damaged index.
         if isUnknown, index.isDatabase { throw isForeign(path) }
         let hasOthers = hasDataFiles(directory, fileSystem: fileSystem) || hasMark(directory, fileSystem: fileSystem)
         if lock == .number, !index.isIndex, !hasOthers { throw DirectoryLock.isForeign(directory) }
         if isUnknown, lock != .marked, !hasOthers { throw isForeign(path) }
     }
 
-    /// Whether there is the index of a cache in `directory`.
     static func hasIndex(_ directory: String, fileSystem: any FileSystem) -> Bool {
         (try? IndexTraces(directory + "/" + IndexDatabase.fileName, fileSystem: fileSystem))?.isIndex == true
     }
 
-    /// Throws if a file lies where SQLite keeps its own beside an index, and is none of these: SQLite would replace it.
+    /// Throws if another program's file has the name of one of SQLite's own files, because SQLite would replace it.
     private static func checkCompanions(_ path: String, fileSystem: any FileSystem) throws(RepriseError) {
         let beginnings: [(suffix: String, magic: [[UInt8]])] = [
             ("-wal", [[0x37, 0x7F, 0x06, 0x82], [0x37, 0x7F, 0x06, 0x83]]), ("-shm", [[0x18, 0xE2, 0x2D, 0x00]]),
@@ -47,7 +46,6 @@ enum DirectoryClaim {
         }
     }
 
-    /// What the file at `path` says about itself; nothing if it cannot be read, because opening it says why.
     private static func traces(_ path: String, fileSystem: any FileSystem) throws(RepriseError) -> IndexTraces {
         do throws(SystemError) {
             return try IndexTraces(path, fileSystem: fileSystem)
@@ -57,9 +55,9 @@ enum DirectoryClaim {
         }
     }
 
-    /// Throws if there is something other than a file at `path`.
+    /// Throws if there is something other than a regular file at `path`.
     ///
-    /// A pipe would never be opened, and a link leads to the file of another program.
+    /// Opening a pipe would block, and a link leads to the file of another program.
     private static func checkIsPlain(_ path: String) throws(RepriseError) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
@@ -72,14 +70,13 @@ enum DirectoryClaim {
             "\(path) is not the index of a cache, and stays as it is. Choose another directory, or move the file away.")
     }
 
-    /// Whether a cache was found damaged here, or was being emptied.
+    /// Whether a cache in the directory was found damaged, or was being emptied.
     private static func hasMark(_ directory: String, fileSystem: any FileSystem) -> Bool {
         [IndexDatabase.suspicionName, IndexDatabase.resettingName].contains { name in
             (try? fileSystem.status(of: "\(directory)/\(name)")) != nil
         }
     }
 
-    /// Whether there are files with the names of a cache's data files.
     static func hasDataFiles(_ directory: String, fileSystem: any FileSystem) -> Bool {
         let root = directory + "/media"
         return ((try? fileSystem.names(in: root)) ?? []).contains { folder in

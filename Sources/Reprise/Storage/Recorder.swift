@@ -32,7 +32,7 @@ actor Recorder {
         var isUrgent = false
         /// Whether a batch is scheduled within ``Recorder/useDelay``.
         var isUseScheduled = false
-        /// Under the same lock as ``members``, so that none of a removed title is noted.
+        /// Under the same lock as ``members``, so that no file of a removed title is noted.
         var removedTitles = RemovedTitles()
     }
 
@@ -48,7 +48,7 @@ actor Recorder {
     private let reached: (@Sendable (CrashPoint) -> Void)?
     /// Called after each transaction.
     private let onWritten: @Sendable () -> Void
-    /// Told by how many bytes a batch may have grown tags with a limit, by their names.
+    /// Receives the names of tags with a limit that a batch may have grown, with the most bytes of growth.
     private let onGrowth: @Sendable ([String: Int64]) -> Void
     /// Whether the last batch failed, so that failures are reported once and not every second.
     private let hasFailed = Mutex(false)
@@ -114,7 +114,7 @@ actor Recorder {
         }
     }
 
-    /// Notes that the generations under `key` are stale for good.
+    /// Notes that the generations under `key` are permanently stale.
     nonisolated func noteInvalidation(of key: CacheKey) {
         schedule { pending in
             pending.invalidated.insert(key)
@@ -130,7 +130,8 @@ actor Recorder {
         }
     }
 
-    /// Notes that `keys` are files of `title`, if they are stored; not if it was removed since that was known.
+    /// Notes that those of `keys` that are stored are files of `title`, unless the title was removed since that was
+    /// known.
     ///
     /// `asOf` is ``removedTitleCount`` of that moment; now if it is `nil`.
     nonisolated func note(_ keys: [CacheKey], in title: TitleReference, asOf: Int? = nil) {
@@ -141,7 +142,7 @@ actor Recorder {
         }
     }
 
-    /// How many removals of titles there were.
+    /// Number of title removals so far.
     nonisolated var removedTitleCount: Int { pending.withLock { $0.removedTitles.count } }
 
     /// Those of `claims` whose titles were not removed since.
@@ -149,7 +150,7 @@ actor Recorder {
         claims.isEmpty ? [] : pending.withLock { $0.removedTitles }.standing(claims)
     }
 
-    /// The titles that begin with `keys` are removed: what is known of their files no longer counts.
+    /// Notes that the titles that begin with `keys` are removed, so that earlier notes of their files no longer count.
     nonisolated func noteRemoval(ofTitles keys: some Collection<CacheKey>) {
         let keys = Set(keys)
         pending.withLock { pending in
@@ -158,9 +159,9 @@ actor Recorder {
         }
     }
 
-    /// Gives up all files of the title of `key` but those that `named` finds in the index; `nil` for all.
+    /// Gives up all files of the title of `key` except those that `named` returns; `nil` means all of them.
     ///
-    /// In one turn, because files that are recorded between the look and the change would be given up, too.
+    /// In one turn, because files that are recorded between the query and the change would be given up, too.
     func giveUp(
         filesOf key: CacheKey, except named: @escaping @Sendable () throws(RepriseError) -> Set<CacheKey>?
     ) async throws(RepriseError) {

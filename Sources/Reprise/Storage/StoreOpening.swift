@@ -1,13 +1,14 @@
 import Foundation
 
-/// A cache directory as opened: its lock and its index, for writing or, if it cannot be written or the disk
-/// is full, for reading.
+/// An open cache directory: its lock and its index.
+///
+/// It is opened read-only if it cannot be written or the disk is full.
 struct StoreOpening {
-    /// `nil` if the directory can only be read and has no lock.
+    /// `nil` if the directory is open for reading and has no lock.
     let lock: DirectoryLock?
     let fileSystem: any FileSystem
     let index: Index
-    /// Whether the process that had the cache before did not close it.
+    /// Whether the previous process did not close the cache.
     let isUnclean: Bool
     /// The limit that was set last.
     let limit: Int64?
@@ -18,7 +19,6 @@ struct StoreOpening {
     /// Why nothing can be written; `nil` if something can.
     let problem: RepriseError?
 
-    /// Opens `directory`; for reading if it has an index and cannot be written.
     init(
         _ directory: String, vault: Vault?, configuration: MediaCache.Configuration
     ) throws(RepriseError) {
@@ -47,7 +47,7 @@ struct StoreOpening {
         fileSystem = configuration.fileSystem
         try DirectoryClaim.check(directory, fileSystem: fileSystem)
         try Self.makeDirectory(directory, in: fileSystem)
-        // First, because what is created in a directory gets its protection.
+        // First, because new files inherit the protection of the directory.
         Self.protect(directory, in: fileSystem)
         lock = try DirectoryLock(directory: directory, in: fileSystem)
         let unreleased = try IndexDatabase.setAsideUnreleased(directory, fileSystem: fileSystem) {
@@ -58,9 +58,9 @@ struct StoreOpening {
         let opening = try Self.openIndex(directory, vault: vault, configuration: configuration)
         index = Index(opening.database)
         reset = unreleased ?? opening.reset
-        isUnclean = opening.session.isUnclean || reset != nil
-        limit = opening.session.limit
-        limitBefore = opening.session.limitBefore
+        isUnclean = opening.isUnclean || reset != nil
+        limit = opening.limit
+        limitBefore = opening.limitBefore
         problem = nil
     }
 
@@ -75,7 +75,7 @@ struct StoreOpening {
     private init?(
         reading directory: String, vault: Vault?, configuration: MediaCache.Configuration, cause: RepriseError
     ) throws(RepriseError) {
-        // Guarantees that background work, such as the removal of a generation, changes nothing.
+        // So that background work, such as the removal of a generation, changes nothing.
         fileSystem = ReadOnlyFileSystem(configuration.fileSystem)
         lock = try DirectoryLock(reading: directory, in: fileSystem)
         guard let database = try IndexDatabase.open(readOnly: directory, vault: vault) else { return nil }
@@ -109,8 +109,8 @@ struct StoreOpening {
         fileSystem.makeReadableWhileLocked(directory)
     }
 
-    /// Makes the lock and the media readable from the first unlock on where they were created before the directory
-    /// was protected.
+    /// Makes the lock and the media readable from the first unlock on, if they were created before the directory was
+    /// protected.
     private static func protectContents(of directory: String, in fileSystem: any FileSystem) {
         let lock = directory + "/lock"
         if fileSystem.isUnreadableWhileLocked(lock) { fileSystem.makeReadableWhileLocked(lock) }
@@ -118,45 +118,39 @@ struct StoreOpening {
         guard fileSystem.isUnreadableWhileLocked(root) else { return }
         var isComplete = true
         for folder in (try? fileSystem.names(in: root)) ?? [] where DataFileName.isFolder(folder) {
-            // The folder before its files, which the system may refuse to change while the device is locked.
+            // The folder first, because the system may refuse to change files while the device is locked.
             isComplete = fileSystem.makeReadableWhileLocked("\(root)/\(folder)") && isComplete
             for name in (try? fileSystem.names(in: "\(root)/\(folder)")) ?? []
             where DataFileName(name, in: folder) != nil {
                 isComplete = fileSystem.makeReadableWhileLocked("\(root)/\(folder)/\(name)") && isComplete
             }
         }
-        // Last, so that what was refused is tried again with the next opening.
+        // Last, so that the next opening tries again if the system refused any.
         if isComplete { fileSystem.makeReadableWhileLocked(root) }
     }
 
-    /// Opens the index; if the disk is completely full, in the room of the reserve.
+    /// Opens the index; on a full disk, tries again after freeing the reserve.
     private static func openIndex(
         _ directory: String, vault: Vault?, configuration: MediaCache.Configuration
-    ) throws(RepriseError) -> IndexDatabase.Opening {
+    ) throws(RepriseError) -> IndexOpener.Opening {
         let fileSystem = configuration.fileSystem
         let reserve = IndexReserve(directory, fileSystem: fileSystem)
-        func open() throws(RepriseError) -> IndexDatabase.Opening {
-            try IndexDatabase.open(
-                directory: directory, vault: vault, fileSystem: fileSystem,
-                options: IndexDatabase.Options(
-                    removeMedia: { removeMedia(directory, fileSystem: fileSystem) },
-                    releaseReserve: { reserve.release() },
-                    resetsWhenKeyDiffers: configuration.resetsWhenKeyDiffers,
-                    willReset: { configuration.willReset?($0) },
-                    limit: configuration.isLimitGiven ? configuration.limit : nil)
-            ) { configuration.reached?($0) }
-        }
+        let opener = IndexOpener(
+            directory: directory, vault: vault, fileSystem: fileSystem,
+            removeMedia: { removeMedia(directory, fileSystem: fileSystem) },
+            releaseReserve: { reserve.release() }, resetsWhenKeyDiffers: configuration.resetsWhenKeyDiffers,
+            willReset: { configuration.willReset?($0) },
+            limit: configuration.isLimitGiven ? configuration.limit : nil, reached: { configuration.reached?($0) })
         do throws(RepriseError) {
-            let opening = try open()
+            let opening = try opener.open()
             reserve.make()
             return opening
         } catch {
             guard error.isLackOfRoom, reserve.release() else { throw error }
-            return try open()
+            return try opener.open()
         }
     }
 
-    /// Removes all data files.
     private static func removeMedia(_ directory: String, fileSystem: any FileSystem) {
         let root = directory + "/media"
         for folder in (try? fileSystem.names(in: root)) ?? [] {

@@ -1,10 +1,11 @@
 import Primitives
 
-/// Background work while a cache is open: cleanup once, removal of old entries every hour, limits of tags.
+/// Background work of an open cache: cleanup once, removal of old entries every hour, limits of tags.
 final class Upkeep: Sendable {
     private static let interval = Duration.seconds(3600)
-    /// Longest time for which writes wait after a crash until what it left is counted: players wait with them, and in
-    /// a directory of a million files on a slow disk that takes minutes.
+    /// Longest time that writes, and so players, wait after a crash until leftover bytes are counted.
+    ///
+    /// With a million files on a slow disk, counting takes minutes.
     private static let longestCount = Duration.seconds(2)
 
     private weak let engine: Engine?
@@ -29,7 +30,7 @@ final class Upkeep: Sendable {
                 var isOverfull = false
                 if excess > 0 {
                     isOverfull =
-                        (try? await store.index.look { try $0.titles.keepsTooMuch(taggedAs: tag) }) ?? false
+                        (try? await store.index.look { try !$0.titles.hasRoom(for: 0, taggedAs: tag) }) ?? false
                 }
                 store.tagKeeper.lookEnds(tag: tag, excess: excess, isOverfull: isOverfull)
             }
@@ -39,7 +40,7 @@ final class Upkeep: Sendable {
                 guard store.isUnclean, (try? await clock?.sleep(Self.longestCount)) != nil else { return }
                 store.usageKnown.fulfill()
             }
-            // An earlier process may have ended before it checked the limits, and pins may have expired.
+            // The previous process may have ended before it checked the limits, and pins may have expired.
             store.tagKeeper.note((try? await store.index.look { try $0.titles.limitedTags() }) ?? [])
             await store.reconcile(isLive: Self.isLive(engine))
             deadline.cancel()
@@ -60,7 +61,7 @@ final class Upkeep: Sendable {
         { [weak engine] name in engine?.isLive(name: name) ?? false }
     }
 
-    /// Removes old entries; returns how to wait for the next time, or `nil` if there is none.
+    /// Removes old entries; returns the function that waits for the next time, or `nil` if there is none.
     private static func removeAged(
         _ engine: Engine?, in store: Store
     ) async -> (@Sendable (Duration) async throws -> Void)? {

@@ -3,15 +3,16 @@ import HTTPSemantics
 import HTTPTypes
 import Primitives
 
-/// The record of one generation in the index, without its chunks.
+/// The record of a generation, without its chunks.
 struct GenerationRecord: Sendable {
-    /// Never reused, ascending; part of the data file's name.
+    /// Never reused and ascending.
+    ///
+    /// Part of the name of the data file.
     let id: Int64
-    /// The key that selects it.
     let key: CacheKey
-    /// The URL as requested, not the redirect's target.
+    /// The requested URL, not the target of a redirect.
     let url: ResourceURL
-    /// End-to-end fields of the response that began it.
+    /// End-to-end fields of its first response.
     var fields: HTTPFields
     /// Complete length in bytes; `nil` while unknown.
     var completeLength: Int64?
@@ -33,14 +34,14 @@ struct GenerationRecord: Sendable {
     /// True for bodies without a length and a validator if the end of the connection delimits them (RFC 9112 §6.3), or
     /// if they arrived at the rate of a live stream.
     var mayBeLive = false
-    /// What a playlist says about it; `nil` if none was read that says anything.
+    /// Its role according to a playlist; `nil` if no playlist that was read names it.
     var role: StreamRole?
-    /// The role of the generation that it replaces, until it gets one of its own.
+    /// The role of the generation that it replaces, until its own is known.
     var formerRole: StreamRole?
-    /// The titles that it is a file of, as far as the reads knew that brought its bytes; recorded apart.
+    /// The titles that it belongs to according to the reads that fetched it; recorded in another table.
     var claims: [TitleClaim] = []
 
-    /// Whether it must not be used without revalidation, even if the origin cannot be reached.
+    /// Whether it must be revalidated before use, even if the origin is unreachable.
     var isInvalidated: Bool { responseTime == 0 }
     /// Whether it must be revalidated before use.
     var isExpired: Bool { responseTime <= 1 }
@@ -56,12 +57,12 @@ struct GenerationRecord: Sendable {
     /// Whether it has neither an entity tag nor a modification date to distinguish its versions.
     var isUnverifiable: Bool { fields[.eTag] == nil && fields[.lastModified] == nil }
 
-    /// Whether it is known or assumed to be live: a playlist declares it live, or its body has no known end.
+    /// Whether a playlist declares it live, or its body has no known end.
     var isLive: Bool {
         role?.isLive ?? (isMedia && isUnverifiable && (mayBeLive || completeLength == nil))
     }
 
-    /// Whether it is a playlist of which nothing was read, and which may be live.
+    /// Whether it is a playlist that was not parsed yet and may be live.
     private var isUnreadPlaylist: Bool {
         role == nil && (url.namesPlaylist || MediaType(fields[.contentType])?.isPlaylist == true)
     }
@@ -69,7 +70,7 @@ struct GenerationRecord: Sendable {
     /// Whether it is a playlist, as far as is known.
     var isPlaylist: Bool { role.map { $0.kind == .playlist } ?? isUnreadPlaylist }
 
-    /// Whether the time of the last change tells nothing about the next one.
+    /// Whether the time of the last change must not be used to estimate its lifetime.
     private var mayNotBeGuessed: Bool {
         guard let role else { return isUnreadPlaylist }
         return role.kind == .playlist || role.term != .media
@@ -80,13 +81,13 @@ struct GenerationRecord: Sendable {
     /// Answers simultaneous requests, and players that read a playlist twice.
     private static let playlistLifetime: Int64 = 1
 
-    /// Seconds for which it may be used if the origin says nothing and the last change tells nothing.
+    /// The lifetime in seconds if neither the response nor the time of the last change tells it.
     ///
-    /// `configured` is what the configuration says of its host.
+    /// `configured` is the configured lifetime of its host.
     private func assumedLifetime(isShared: Bool, configured: Int64?) -> Int64 {
         switch role?.term {
         case .permanent: return CacheControl.longestTime
-        // Rounded down, because ages are whole seconds: it is never used for longer.
+        // Rounded down, because ages are whole seconds.
         case .limited(let fresh, _): return fresh.components.seconds
         case .media where isPlaylist, nil where isPlaylist: return Self.playlistLifetime
         case .media, nil:
@@ -95,7 +96,6 @@ struct GenerationRecord: Sendable {
         }
     }
 
-    /// How long it may be used without asking the origin.
     func freshness(_ policy: ReusePolicy) -> Freshness {
         var fields = fields
         let isForced = policy.forces(url.host)
@@ -121,7 +121,7 @@ struct GenerationRecord: Sendable {
         return validators.stronglyMatches(validators)
     }
 
-    /// The identity that new responses are checked against.
+    /// The identity that new responses are compared with.
     var identity: GenerationIdentity {
         GenerationIdentity(
             validators: Validators(fields), completeLength: completeLength,
@@ -129,9 +129,9 @@ struct GenerationRecord: Sendable {
     }
 }
 
-/// Numbers for new generations, ascending, so that their rows are adjacent in the index.
+/// Ascending numbers for new generations, so that their rows are adjacent in the index.
 ///
-/// A random number would touch a separate page in two trees for each generation.
+/// With random numbers, each generation would change a separate page in two trees.
 enum GenerationNumber {
     private static let randomBits = 10
     private static let last = Mutex<Int64>(0)

@@ -3,13 +3,13 @@ import HTTPSemantics
 import HTTPTypes
 import Primitives
 
-/// Encodes a generation's metadata as the `record` column of the index, and decodes it.
+/// Encodes and decodes the columns of the index that contain records.
 ///
-/// In a plain cache: JSON and its XXH64, because SQLite does not detect flipped bits. In an encrypted one: the JSON,
-/// sealed. Both are bound to the row they belong to. A record that fails this check counts as missing.
+/// A record is JSON, followed by its XXH64 in a plain cache, because SQLite does not detect flipped bits, or sealed in
+/// an encrypted one. Both are bound to their row. A record that fails this check counts as missing.
 struct RecordCodec: Sendable {
     let vault: Vault?
-    /// Number of records that were decoded.
+    /// Number of decoded records.
     let decoded = Mutex(0)
 
     init(vault: Vault?) { self.vault = vault }
@@ -26,7 +26,7 @@ struct RecordCodec: Sendable {
         var q: Int64
         var p: Int64
         var s: StreamRole.Recorded?
-        /// The role of a playlist that it replaces and that was not looked at yet; missing otherwise.
+        /// The role of the playlist that it replaces, until its own is known; missing otherwise.
         var o: StreamRole.Recorded?
         /// 1 if the body is delimited by the end of the connection and has no validator.
         var e: Int?
@@ -36,23 +36,22 @@ struct RecordCodec: Sendable {
     struct Target: Codable, Sendable {
         var key: String
         var url: String
-        /// What of a stream is downloaded; missing for files.
+        /// Which parts of a stream are downloaded; missing for files.
         var selection: StreamSelection?
         /// How a download derives the keys of a stream's files; missing for a program's own function.
         var keyRule: KeyRule?
     }
 
-    /// The key of a variant, which contains request fields, and the names of these fields.
+    /// The key of a variant and the names of the request fields that it contains.
     struct VariantFields: Codable, Sendable {
         var key: String
         var names: [String]
     }
 
-    /// What the index has of a title.
     struct TitleFields: Codable, Sendable, Equatable {
         var key: String
         var url: String
-        /// Whether it was made because a playlist lists its files.
+        /// Whether a playlist lists its files.
         var isStream: Bool
         var name: String?
         var tag: String?
@@ -62,18 +61,17 @@ struct RecordCodec: Sendable {
         }
     }
 
-    /// The limit of a tag.
     struct TagFields: Codable, Sendable, Equatable {
         var tag: String
         /// In bytes on disk.
         var limit: Int64
     }
 
-    /// Why a download waits or has failed.
+    /// The reason why a download waits or failed.
     struct Failure: Codable, Sendable, Equatable {
         /// The name of the error's code.
         var code: String
-        /// For people, without queries and values of fields.
+        /// A message for people, without queries and field values.
         var message: String
         /// The status with which the origin refused; missing for other errors.
         var status: Int?

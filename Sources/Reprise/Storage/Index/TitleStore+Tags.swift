@@ -52,14 +52,6 @@ extension TitleStore {
         throw error
     }
 
-    /// Whether more is kept of titles with this tag than its limit allows.
-    func keepsTooMuch(taggedAs name: String) throws(RepriseError) -> Bool {
-        try index.read { database in
-            guard let limit = try limit(taggedAs: name, in: database)?.limit else { return false }
-            return try RetentionStore.retainedUsage(taggedAs: name, in: database).allocated > limit
-        }
-    }
-
     /// Whether `count` bytes more may be kept of titles with this tag.
     func hasRoom(for count: Int64, taggedAs name: String) throws(RepriseError) -> Bool {
         try index.read { database in
