@@ -8,7 +8,7 @@ extension LiveGeneration {
     /// Must not be called concurrently; the evictor ensures that.
     func shrink(by count: Int64, because reason: EvictionReason, keeping kept: ByteRangeSet? = nil) async {
         // Keep stored bytes whose blocks cannot be freed.
-        guard !store.cannotPunch.withLock({ $0 }),
+        guard store.canPunch,
             let openFile = try? await DiskQueue.shared.run({ [bytes] () throws(RepriseError) in try bytes.file.open() })
         else { return }
         defer { withExtendedLifetime(openFile) {} }
@@ -21,7 +21,7 @@ extension LiveGeneration {
             store.reach(.extentUnrecorded)
             for victim in victims {
                 guard let charged = await DiskQueue.shared.run({ [bytes] in bytes.punch(victim) }) else {
-                    store.cannotPunch.withLock { $0 = true }
+                    store.noteCannotPunch()
                     break
                 }
                 freed.allocated += charged

@@ -45,11 +45,7 @@ extension MediaCache {
 
     /// Reports the files that the cleanup after opening found missing.
     private func noteLost(in store: Store, beside entries: [CacheEntry], tally: inout VerificationTally) {
-        let lost = store.lost.withLock { lost in
-            defer { lost = [:] }
-            return lost
-        }
-        for (key, titles) in lost {
+        for (key, titles) in store.leftovers.takeLost() {
             tally.titles.formUnion(titles.union([key]))
             guard !tally.report.missing.contains(key) else { continue }
             tally.report.missing.append(key)

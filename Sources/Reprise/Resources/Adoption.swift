@@ -92,7 +92,7 @@ struct Adoption: Sendable {
 
     /// Whether a representation of `length` bytes is stored; reports why if it isn't.
     private func admits(_ length: Int64?, to store: Store) async -> Bool {
-        if store.unopened.withLock({ $0.remove(resource.key) }) != nil {
+        if store.leftovers.takeUnopened(resource.key) {
             // Bypass the store, or the record that was kept would be replaced; the next read tries the file again.
             resource.openingFailed()
             return false

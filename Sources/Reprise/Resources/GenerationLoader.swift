@@ -114,7 +114,7 @@ struct GenerationLoader: Sendable {
             return try store.file(record, create: false)
         } catch {
             if error.isMissingFile { return nil }
-            store.unopened.withLock { _ = $0.insert(key) }
+            store.leftovers.noteUnopened(key)
             throw error
         }
     }

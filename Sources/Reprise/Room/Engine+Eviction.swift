@@ -62,7 +62,7 @@ extension Engine {
             let generation = await (try? resource(key))?.storedAtOnce(for: OriginRequest(url: url))
         else { return false }
         await generation.shrink(by: .max, because: reason, keeping: kept)
-        guard generation.isIdle, !store.cannotPunch.withLock({ $0 }) else { return false }
+        guard generation.isIdle, store.canPunch else { return false }
         // Records count as more than the parts that stay.
         await store.recorder.flush()
         do throws(RepriseError) {

@@ -17,12 +17,12 @@ final class Store: Sendable {
     let entryLimit: Int64
     /// `nil` in a plain cache.
     let vault: Vault?
-    /// The hosts that were known to splice when it was opened.
+    /// The hosts that were known to splice at the opening, by name, with the time when that was seen last.
     let splicingHosts: [String: Int64]
-    /// Whether the process that had the cache before did not close it; files may then hold bytes without a record.
+    /// Whether the previous process did not close the cache, so that files may contain bytes without a record.
     let isUnclean: Bool
     let reporter: Reporter
-    /// Why nothing can be written, if the directory is only read; `nil` otherwise.
+    /// Why nothing can be written; `nil` if the directory is open for writing.
     let problem: RepriseError?
     /// The limit that was recorded before the opening.
     let limitBefore: Int64?
@@ -30,25 +30,14 @@ final class Store: Sendable {
     let reset: String?
     private let lock: DirectoryLock?
     private let reached: (@Sendable (CrashPoint) -> Void)?
-    /// Whether the store is closed, so that no more files are created.
     private let isClosed = Mutex(false)
-    /// Generations made since the opening, whose files are not orphans although no record names them yet; `nil` once
-    /// orphans have been removed.
-    private let made = Mutex<Set<Int64>?>([])
-    /// Whether the cleanup after a crash is done.
-    let isReconciled = Mutex(false)
-    /// Fulfilled once the quota knows what a killed process left, or the time for finding out is over.
+    let leftovers = CrashLeftovers()
+    /// Fulfilled once the quota includes what a killed process left, or the time to count it is over.
     let usageKnown = Promise<Void>()
-    /// Whether the file system cannot punch holes, or only such large ones that entries are evicted as a whole.
-    let cannotPunch = Mutex(FetchSchedule.extent > largestExtent)
+    private let punches = Mutex(FetchSchedule.extent <= largestExtent)
     private static let largestExtent: Int64 = 32 << 20
-    /// Bytes of files beyond their records, by generation.
-    let excess = Mutex<[Int64: Int64]>([:])
-    /// Keys whose records were removed after the opening because their files were gone, until a verification names
-    /// them; with the keys of the titles that had them as files.
-    let lost = Mutex<[CacheKey: Set<CacheKey>]>([:])
-    /// Keys whose records are kept although their files could not be opened.
-    let unopened = Mutex<Set<CacheKey>>([])
+    /// Whether the file system punches holes that are small enough to evict parts of entries.
+    var canPunch: Bool { punches.withLock { $0 } }
 
     init(
         directory: String, configuration: MediaCache.Configuration, vault: Vault?, reporter: Reporter
@@ -92,16 +81,17 @@ final class Store: Sendable {
         reach(.opened)
     }
 
-    /// The limit that a program's number stands for: see ``MediaCache/Configuration/limit``.
+    /// Clamps a limit: see ``MediaCache/Configuration/limit``.
     static func limit(_ bytes: Int64) -> Int64 { min(max(0, bytes), .largestPosition) }
 
-    /// Opens when other caches may use the directory; `nil` if they may at any time.
+    /// Fulfilled when other caches may use the directory; `nil` if they may at any time.
     var released: Promise<Void>? { lock?.released }
 
-    /// Reports to a test that the process is at `point`.
+    func noteCannotPunch() { punches.withLock { $0 = false } }
+
+    /// Reports a crash point to tests.
     func reach(_ point: CrashPoint) { reached?(point) }
 
-    /// The path of a generation's data file.
     func path(name: String, generation: Int64) -> String {
         DataFileName(hash: name, generation: generation).path(in: directory)
     }
@@ -117,15 +107,15 @@ final class Store: Sendable {
         // Checked under the lock, so that no file is created once the cache is closed.
         return try isClosed.withLock { isClosed throws(RepriseError) in
             guard !isClosed else { throw RepriseError(.closed, "The cache was closed.") }
-            made.withLock { _ = $0?.insert(record.id) }
+            leftovers.noteMade(record.id)
             return try DataFile(path: path, create: true, in: fileSystem, openFiles: openFiles)
         }
     }
 
-    /// Removes a file whose record is gone.
+    /// Removes a file whose record was removed.
     ///
-    /// A file that cannot be removed is returned. It is emptied if nothing can be reading it (`isUnread`), its bytes
-    /// (`recorded` if they cannot be counted) count until they are freed, and the next opening finds it as an orphan.
+    /// Returns a file that cannot be removed. It is emptied if nothing can be reading it (`isUnread`). Its bytes, or
+    /// `recorded` if they cannot be counted, count until they are freed. The next opening finds it as an orphan.
     @discardableResult
     func removeFile(name: String, generation: Int64, isUnread: Bool = false, recorded: Int64 = 0) -> LeftFile? {
         dischargeExcess(generation)
@@ -136,25 +126,25 @@ final class Store: Sendable {
             return nil
         } catch {
             guard !error.isMissingFile else { return nil }
-            // Its folder may forbid what the file itself does not.
+            // The folder may be read-only while the file is not.
             if isUnread { try? fileSystem.open(path, create: false).truncate(to: 0) }
             return LeftFile(path: path, error: error, allocated: charge(path, of: generation, recorded: recorded))
         }
     }
 
-    /// Charges what the file at `path` occupies without a record, or `recorded` if that cannot be seen.
+    /// Charges the blocks of the file at `path`, which has no record, or `recorded` bytes if they cannot be counted.
     ///
-    /// Returns the bytes that were charged.
+    /// Returns the charged bytes.
     func charge(_ path: String, of generation: Int64, recorded: Int64 = 0) -> Int64 {
         let allocated = (try? fileSystem.status(of: path).allocated) ?? recorded
         guard allocated > 0 else { return 0 }
-        excess.withLock { $0[generation] = allocated }
+        leftovers.note(excess: allocated, of: generation)
         quota.correct(from: Usage(), to: Usage(allocated: allocated))
         return allocated
     }
 
-    /// The charge for the index: its size without free pages, and with the log at its maximum, so that the log has room
-    /// to grow.
+    /// The charge for the index: its size without free pages, and with the log at its largest, so that the log can
+    /// grow.
     private static func charge(for index: Index, in directory: String, fileSystem: any FileSystem) -> Int64 {
         let log = (try? fileSystem.status(of: "\(directory)/\(IndexDatabase.fileName)-wal"))?.allocated ?? 0
         return indexBytes(directory, fileSystem: fileSystem) + max(0, IndexDatabase.logBytes - log)
@@ -170,10 +160,10 @@ final class Store: Sendable {
 
     // MARK: - Refusals
 
-    /// Below this limit an entry larger than the limit is not stored at all: too little of it could be kept.
+    /// Below this limit, an entry larger than the limit is not stored at all, because too little of it could be kept.
     private static let leastLimitForExtents: Int64 = 8 << 20
 
-    /// Why a representation of `length` bytes must not be stored; `nil` if it may.
+    /// Why a representation of `length` bytes must not be stored; `nil` if it may be.
     func refusal(of length: Int64?) -> String? {
         if let reason = breaker.reason { return reason }
         guard let length else { return nil }
@@ -183,7 +173,7 @@ final class Store: Sendable {
 
     var tooLargeReason: String { "It is larger than \(entryLimit) bytes, the most that one entry may occupy." }
 
-    /// Why the directory cannot be used any more: it was removed, or its disk is gone; `nil` if it is there.
+    /// Why the directory can no longer be used, because it or its disk was removed; `nil` if it can.
     var lossReason: String? {
         for path in [directory, "\(directory)/\(IndexDatabase.fileName)"] {
             do throws(SystemError) { _ = try fileSystem.status(of: path) } catch {
@@ -193,13 +183,13 @@ final class Store: Sendable {
         return nil
     }
 
-    /// Why there is no room for `bytes`: the directory, the disk, the pins or the limit.
+    /// Why there is no room for `bytes`: because of the directory, the disk, the pins or the limit.
     func noRoomReason(for bytes: Int64) -> String {
         if let reason = lossReason { return reason }
         return diskObstacle(to: bytes)?.description ?? noRoomReason
     }
 
-    /// Why the disk has no room for `bytes` more, of what is not known how large it is.
+    /// Why the disk has no room for `bytes` more of a representation of unknown length.
     private func diskObstacle(to bytes: Int64) -> StorageObstacle? {
         guard let (_, free, floor) = quota.diskShortage(bytes) else { return nil }
         if let (capacity, floor) = quota.smallDisk(for: bytes) {
@@ -208,10 +198,10 @@ final class Store: Sendable {
         return .fullDisk(free: free, floor: floor)
     }
 
-    /// Says that the limit leaves no room, and names the pins if they are the cause, or that the directory is gone.
+    /// Why the limit leaves no room, which may be because of pins.
     private var noRoomReason: String { noRoomReason(retained: (try? index.retentions.retainedUsage()) ?? Usage()) }
 
-    /// The same, where `retained` is what pins and downloads occupy.
+    /// The same; `retained` is the usage of pins and downloads.
     func noRoomReason(retained: Usage) -> String {
         if let reason = lossReason { return reason }
         let held = retained.allocated
@@ -221,9 +211,9 @@ final class Store: Sendable {
             + "the limit."
     }
 
-    /// Why no more can be stored of a representation whose length is not known.
+    /// Why no more can be stored of a representation of unknown length that needs at least `bytes` more.
     ///
-    /// `allocated` is what it occupies itself of what is protected from eviction. At least `bytes` more are needed.
+    /// `allocated` is the part of the retained bytes that it occupies itself.
     func obstacleToMore(besides allocated: Int64, needing bytes: Int64 = 0) -> StorageObstacle {
         if let reason = breaker.reason ?? lossReason { return .store(reason: reason) }
         if let obstacle = diskObstacle(to: max(bytes, Self.mostReserved)) { return obstacle }
@@ -232,7 +222,7 @@ final class Store: Sendable {
         return .outgrown(kept: max(0, kept - allocated), limit: quota.limit)
     }
 
-    /// Room for so many bytes is reserved at once, and found or not.
+    /// Most bytes that are reserved at once.
     private static let mostReserved: Int64 = 1 << 20
 
     /// Records everything and closes the directory.
@@ -247,8 +237,8 @@ final class Store: Sendable {
         reach(.closing)
         var failure: RepriseError?
         do throws(RepriseError) {
-            // If bytes left by a crash are not accounted for yet, the next opening looks for them again.
-            if !isUnclean || isSettled { try await index.database.endSession() }
+            // If bytes that a crash left are not accounted for, the next opening searches again.
+            if !isUnclean || leftovers.isSettled { try await index.database.endSession() }
         } catch {
             failure = error
         }
@@ -258,17 +248,4 @@ final class Store: Sendable {
             IndexReserve(directory, fileSystem: fileSystem).make()
         }
     }
-
-    /// The generations made since the opening; new ones are no longer noted.
-    func takeMade() -> Set<Int64> {
-        made.withLock { made in
-            defer { made = nil }
-            return made ?? []
-        }
-    }
-
-    /// Whether every byte left by a crash is recorded or removed.
-    private var isSettled: Bool { isReconciled.withLock { $0 } && excess.withLock { $0.isEmpty } }
-
-    var madeNow: Set<Int64> { made.withLock { $0 ?? [] } }
 }

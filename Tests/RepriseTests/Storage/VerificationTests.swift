@@ -159,7 +159,7 @@ import Testing
                 } else {
                     // As the cleanup does after the downloads are known.
                     let stored = try #require(try store.index.entries.generation(for: key))
-                    store.lost.withLock { $0[key] = [] }
+                    store.leftovers.noteLost(key, of: [])
                     _ = try await store.recorder.remove(generation: stored.record.id)
                 }
                 let report = try await cache.verify()
@@ -226,10 +226,10 @@ import Testing
             }
             try await bench.reopened { cache async throws in
                 await cache.settle()
-                let lost = try #require(cache.engine.store).lost.withLock { $0 }
+                let lost = try #require(cache.engine.store).leftovers.lost
                 #expect(lost.count == 2 && lost[part] == [film.key])
                 _ = try await cache.verify()
-                let rest = try #require(cache.engine.store).lost.withLock { $0 }
+                let rest = try #require(cache.engine.store).leftovers.lost
                 #expect(rest.isEmpty)
             }
         }
