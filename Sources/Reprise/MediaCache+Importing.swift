@@ -67,7 +67,7 @@ extension MediaCache {
 
     private func copy(_ source: FileOrigin, as resource: MediaResource, of file: URL) async throws {
         var request = resource.originRequest
-        request.source = source
+        request.context.source = source
         let read = try await resource.current().open(
             ReadRequest(range: nil, origin: request, storesOnlyWhole: true))
         defer { read.cancel() }

@@ -94,6 +94,6 @@ extension MediaCache {
 
     /// A cache with the same origin that stores nothing.
     package func withoutStoring() -> MediaCache {
-        MediaCache.withoutStore(origin: engine.origin, configuration: engine.configuration)
+        MediaCache.withoutStore(origin: engine.client, configuration: engine.configuration)
     }
 }

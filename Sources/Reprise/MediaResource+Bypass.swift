@@ -15,8 +15,8 @@ extension MediaResource {
     ) async throws -> OriginResponse {
         var request = request(extra)
         request.longestSilence = longestSilence
-        var (response, _) = try await engine.send(
-            request, range: range?.clipped, ifRange: range == nil ? nil : ifRange)
+        var response = try await engine.origin.send(
+            request.asking(for: range?.clipped, ifRange: range == nil ? nil : ifRange))
         response.body = CountedBody(response.body, host: request.url.authority, reporter: engine.reporter)
         return response
     }

@@ -164,8 +164,8 @@ public struct MediaResource: Sendable {
     func request(_ extra: HTTPFields, method: HTTPRequest.Method = .get) -> OriginRequest {
         var request = OriginRequest(url: url, method: method, fields: extra.isEmpty ? fields : fields.merging(extra))
         request.networkPolicy = networkPolicy
-        request.patience = patience
-        request.key = key
+        request.context.patience = patience
+        request.context.key = key
         return request
     }
 

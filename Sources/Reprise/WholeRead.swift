@@ -116,7 +116,7 @@ extension Engine {
     /// `resource` in a cache with the same origin and the same budget of downloads that stores nothing.
     fileprivate func bypassing(_ resource: MediaResource) throws(RepriseError) -> MediaResource {
         try MediaCache(
-            Engine(origin: origin, configuration: configuration, store: nil, reporter: Reporter(), pace: pace)
+            Engine(origin: client, configuration: configuration, store: nil, reporter: Reporter(), pace: pace)
         ).resource(for: resource.url, fields: resource.fields)
     }
 }

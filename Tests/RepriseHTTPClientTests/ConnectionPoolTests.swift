@@ -26,7 +26,7 @@ struct ConnectionPoolTests {
             for number in 0..<2_000 {
                 let interest = RequestInterest(Demand.allCases[number % 4])
                 var request = OriginRequest(url: url)
-                request.interest = interest
+                request.context.interest = interest
                 let task = Task { [request] in
                     guard let slot = try? await pool.lease(endpoint, for: request) else { return }
                     slot.begin {}

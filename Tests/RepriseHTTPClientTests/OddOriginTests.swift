@@ -69,7 +69,7 @@ struct OddOriginTests {
             try await ScriptedServer.run({ _, _ in [.send(response)] }) { server in
                 try await withClient { client in
                     var request = OriginRequest(url: try ResourceURL(server.url("/")))
-                    request.onOddity = { oddity in told.withLock { $0.append(oddity) } }
+                    request.context.onOddity = { oddity in told.withLock { $0.append(oddity) } }
                     #expect(try await client.send(request).body.text() == "ok")
                 }
             }

@@ -33,7 +33,7 @@ struct QueueTests {
     {
         var request = OriginRequest(url: try ResourceURL(url))
         request.demand = demand
-        request.interest = interest
+        request.context.interest = interest
         return request
     }
 

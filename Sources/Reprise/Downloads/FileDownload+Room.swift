@@ -132,7 +132,7 @@ extension FileDownload {
     private func obstacle(
         toStoring length: Int64, stored: Int64, promised: Int64 = 0, in store: Store
     ) -> StorageObstacle? {
-        let transfers = request.errand == nil ? nil : DownloadTransfers(engine)
+        let transfers = request.context.errand == nil ? nil : DownloadTransfers(engine)
         let arrived = transfers?.arrivedBytes(of: key) ?? ArrivedBytes()
         return store.obstacle(
             toStoring: length, stored: stored, isKept: isKept, promised: promised, arrived: arrived)

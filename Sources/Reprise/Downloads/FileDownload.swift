@@ -32,14 +32,14 @@ struct FileDownload: Sendable {
     /// The same file; its reads do this where the origin ignores ranges.
     func withoutRanges(_ fallback: RangeFallback) -> FileDownload {
         var file = self
-        file.request.rangeFallback = fallback
+        file.request.context.rangeFallback = fallback
         return file
     }
 
     /// The same file; another representation that comes for a hole is left to the next read, through `successor`.
     func leaving(to successor: Successor) -> FileDownload {
         var file = self
-        file.request.successor = successor
+        file.request.context.successor = successor
         return file
     }
 
@@ -90,7 +90,7 @@ struct FileDownload: Sendable {
             return try await fetchMissing(returningUpTo: limit, began: began, arrived: arrived)
         }
         var file = self
-        file.request.errand = errand
+        file.request.context.errand = errand
         defer { errand.end() }
         return try await withTaskCancellationHandler {
             try await file.fetchMissing(returningUpTo: limit, began: began, arrived: arrived)
@@ -167,7 +167,7 @@ struct FileDownload: Sendable {
     /// Whether the missing bytes may be transferred in the background: media of a download, neither a playlist nor a
     /// key, which are short and show what comes next, and none that is only validated.
     private func isForBackground(arrived: (Int) -> Void) async throws -> Bool {
-        guard DownloadTransfers(engine) != nil, isKept, !request.isForKey, !isValidating else { return false }
+        guard DownloadTransfers(engine) != nil, isKept, !request.context.isForKey, !isValidating else { return false }
         if let role { return role.kind == .segment }
         let resource = try engine.resource(key)
         if let known = try await resource.stored(for: request) {

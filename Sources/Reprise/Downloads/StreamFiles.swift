@@ -164,8 +164,8 @@ struct StreamFiles: Sendable {
         // What lets the user in at one host is not for others.
         let own = url.isSameHost(as: request.url) ? request.fields : request.fields.filter { Self.isHarmless($0.name) }
         var member = OriginRequest(url: url, fields: cookies.adding(to: own, for: url))
-        (member.networkPolicy, member.key, member.isForKey) = (request.networkPolicy, key, isKey)
-        (member.demand, member.tally) = (request.demand, request.tally)
+        (member.networkPolicy, member.context.key, member.context.isForKey) = (request.networkPolicy, key, isKey)
+        (member.demand, member.context.tally) = (request.demand, request.context.tally)
         let content: StreamContent? = isKey ? .key : role?.kind == .segment ? .media : nil
         return FileDownload(
             key: key, request: member, engine: engine, role: role, content: content, titles: [title], asOf: asOf)

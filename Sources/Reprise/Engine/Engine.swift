@@ -5,6 +5,9 @@ import Primitives
 
 /// What every part of one cache shares: where bytes come from, where they go, time, numbers; and the live resources.
 final class Engine: Sendable {
+    /// The client, below the layers of ``origin``.
+    let client: any Origin
+    /// Answers requests; see ``OriginLayers``.
     let origin: any Origin
     let configuration: MediaCache.Configuration
     /// The clock of the configuration, apart: hits ask it, and a copy of the whole costs more than they do.
@@ -60,7 +63,7 @@ final class Engine: Sendable {
         problem: RepriseError? = nil, pace: DownloadPace? = nil
     ) {
         storeProblem = store?.problem ?? problem
-        self.origin = origin
+        client = origin
         background = (origin as? any BackgroundOrigin).flatMap { $0.isInBackground ? $0 : nil }
         self.configuration = configuration
         clock = configuration.clock
@@ -69,9 +72,12 @@ final class Engine: Sendable {
         splicing = SplicingHosts(store, clock: configuration.clock)
         awayHosts = AwayHosts(clock: configuration.clock)
         rangeHabits = RangeHabits(clock: configuration.clock)
-        precedence = Precedence(clock: configuration.clock)
+        precedence = Precedence(clock: configuration.clock, isOffline: configuration.reuse.isOffline)
         self.pace = pace ?? DownloadPace(rate: configuration.downloadRate, clock: configuration.clock)
         authorizer = configuration.authorize.map { Authorizer($0) }
+        self.origin = OriginLayers.stack(
+            on: origin, configuration: configuration, precedence: precedence, authorizer: authorizer,
+            meters: MeteredOrigin.Meters(reporter: reporter, timings: timings, awayHosts: awayHosts))
         precedence.whenReadersWait { [weak self] in self?.watchWaits() }
     }
 
@@ -179,7 +185,7 @@ final class Engine: Sendable {
     /// Which restrictions on storing a response to `request` are kept.
     func storage(for request: OriginRequest, directives: CacheControl = CacheControl()) -> StoragePolicy {
         // A key that several users share must not outlive what its origin allows.
-        let isOwnKey = request.isForKey && !configuration.reuse.isShared
+        let isOwnKey = request.context.isForKey && !configuration.reuse.isShared
         var storage = StoragePolicy(
             honorsNoStore: !configuration.reuse.forces(request.url.host) && !isOwnKey,
             isShared: configuration.reuse.isShared,
@@ -206,128 +212,8 @@ final class Engine: Sendable {
         return policy
     }
 
-    /// The error for bytes of `url` that are not stored, and for which the origin must not be asked.
-    func notStored(_ url: ResourceURL) -> RepriseError {
-        var error = RepriseError(
-            .notStored, "\(url.redacted) is not stored in full, and no request may be sent to its origin.")
-        if configuration.reuse.isOffline { error.obstacle = .offline }
-        return error
-    }
-
-    /// Sends one request for `range` (`nil` = the whole, without a Range field) when its turn has come, and measures
-    /// the time to its head.
-    ///
-    /// `condition` makes it conditional on another state than that (RFC 9110 §13.1.2, §13.1.3). `interest` says how
-    /// much it is wanted until its head is here; without one it is wanted as `request` says.
-    ///
-    /// Throws `CancellationError` if nothing wants it any more before it is sent.
-    func send(
-        _ request: OriginRequest, range: RangeSpec?, ifRange: String? = nil, condition: Validators? = nil,
-        interest: RequestInterest? = nil
-    ) async throws -> (response: OriginResponse, requestTime: Int64) {
-        let interest = interest ?? RequestInterest(request.demand)
-        await waitForTurn(interest, at: request.url.authority)
-        return try await sendNow(request, range: range, ifRange: ifRange, condition: condition, interest: interest)
-    }
-
-    /// Returns when a request of that interest may be sent: see ``Precedence``.
-    func waitForTurn(_ interest: RequestInterest, at authority: String) async {
-        guard !configuration.reuse.isOffline else { return }
-        await precedence.giveWay(interest, at: authority)
-        await precedence.settle(interest, at: authority)
-    }
-
-    /// Sends as ``send(_:range:ifRange:condition:interest:)`` does, without waiting for a turn.
-    ///
-    /// `authority` is the origin to which it counts, if that is not the one that is asked.
-    func sendNow(
-        _ request: OriginRequest, range: RangeSpec?, ifRange: String? = nil, condition: Validators? = nil,
-        interest: RequestInterest, countedTo authority: String? = nil
-    ) async throws -> (response: OriginResponse, requestTime: Int64) {
-        var request = request
-        request.fields[.range] = range.map { RangeField($0).description }
-        request.fields[.ifRange] = ifRange
-        if request.method == .get || request.method == .head {
-            // Of other methods the conditions are the client's.
-            request.fields[.ifNoneMatch] = condition?.etag?.description
-            request.fields[.ifModifiedSince] = condition?.lastModified?.description
-        }
-        request.fields[.acceptEncoding] = "identity"
-        guard request.source != nil || !configuration.reuse.isOffline && request.networkPolicy != .never else {
-            throw notStored(request.url)
-        }
-        let authority = authority ?? request.url.authority
-        guard let demand = interest.demand else { throw CancellationError() }
-        let requestTime = Int64(configuration.clock.now())
-        // Nothing that the network has to do with.
-        if let source = request.source { return (try await source.send(request), requestTime) }
-        request.demand = demand
-        request.interest = interest
-        request.onOddity = { [reporter, policy = configuration.keyPolicy, url = request.url] oddity in
-            reporter.remark(
-                "Its responses violate HTTP/1.1, and were read anyway.", oddity, about: policy.key(for: url),
-                at: authority)
-        }
-        // A question whether something has changed is short.
-        if condition != nil { request.errand = nil }
-        let number = precedence.sends(interest, to: authority)
-        defer { precedence.answered(number, at: authority) }
-        let start = configuration.clock.elapsed()
-        var response = try await sendAuthorized(&request, countedTo: authority)
-        response.asked = request
-        response.head.repair(askedFor: range, now: HTTPDate(secondsSince1970: clock.moment.date))
-        if response.onStored == nil { timings.noteFirstByte(configuration.clock.elapsed() - start, from: authority) }
-        return (response, requestTime)
-    }
-
     /// `request` with what is known of its authorization, for a target that only the same request may use.
     func authorized(_ request: OriginRequest) -> OriginRequest { authorizer?.apply(to: request).request ?? request }
-
-    /// Sends `request`, again with another authorization if it is refused; changes it to what was sent.
-    private func sendAuthorized(
-        _ request: inout OriginRequest, countedTo host: String
-    ) async throws -> OriginResponse {
-        guard let authorizer, request.method == .get || request.method == .head else {
-            return try await ask(request, countedTo: host)
-        }
-        let original = request
-        var sent = authorizer.apply(to: original)
-        var response = try await ask(sent.request, countedTo: host)
-        var isFinal = false
-        // With what is known by then, and with an answer of its own.
-        for _ in 0..<2 where !isFinal {
-            let renewal: Authorizer.Renewal?
-            do { renewal = try await authorizer.renewal(of: original, sentAs: sent, after: response) } catch {
-                response.body.cancel()
-                throw error
-            }
-            guard let renewal else { break }
-            response.body.cancel()
-            (sent, isFinal) = (renewal.authorized, renewal.isFinal)
-            response = try await ask(sent.request, countedTo: host)
-        }
-        request = sent.request
-        return response
-    }
-
-    /// Sends one request, and counts it to `host` with what became of it.
-    private func ask(_ request: OriginRequest, countedTo host: String) async throws -> OriginResponse {
-        reporter.count { $0.statistics.originRequests += 1 }
-        let start = clock.elapsed()
-        do {
-            let response = try await origin.send(request)
-            let outcome = OriginCounts.Outcome(status: response.head.status.code)
-            let delay = response.onStored == nil ? clock.elapsed() - start : nil
-            reporter.count { $0.origins.count(host) { $0.noteRequest(outcome, after: delay) } }
-            awayHosts.noteAnswer(from: request.url.authority)
-            return response
-        } catch {
-            let outcome = error is CancellationError ? OriginCounts.Outcome.canceled : .failed
-            reporter.count { $0.origins.count(host) { $0.noteRequest(outcome) } }
-            awayHosts.note(error, from: request.url.authority)
-            throw error
-        }
-    }
 }
 
 /// Called with the keys of entries that lost bytes, and whether the bytes were evicted.

@@ -36,7 +36,7 @@ struct FetchRun: Sendable {
     /// Runs to the end of the fetch's range, beginning with `response` if the first one is here already.
     func run(_ response: FetchResponse?) async {
         let clock = engine.clock
-        var budget = RetryBudget(engine.retryPolicy, patience: request.patience, from: clock.elapsed())
+        var budget = RetryBudget(engine.retryPolicy, patience: request.context.patience, from: clock.elapsed())
         var response = response
         var writer = ChunkWriter(into: generation.bytes, for: id)
         if response == nil, let refusal = generation.recentRefusal(of: request) {
@@ -107,12 +107,12 @@ struct FetchRun: Sendable {
         _ ready: FetchResponse?, isStuck: Bool, with writer: inout ChunkWriter
     ) async throws -> Outcome {
         if let ready { return try await drain(ready, with: &writer) }
-        await engine.waitForTurn(interest, at: generation.url.authority)
+        await engine.precedence.waitForTurn(interest, at: generation.url.authority)
         generation.noteProgress(of: id)
         guard generation.claim(id), let range = generation.rest(of: id) else { return .done(reachedEnd: false) }
         let record = generation.record
         var request = engine.impersonal(generation.request(for: id) ?? request, stored: record.fields)
-        request.errand?.hole = record.completeLength.map { range.lowerBound..<min(range.upperBound, $0) }
+        request.context.errand?.hole = record.completeLength.map { range.lowerBound..<min(range.upperBound, $0) }
         let forms =
             record.rangesSupported == false
             ? RangeForms(only: nil)
@@ -134,7 +134,7 @@ struct FetchRun: Sendable {
             generation.learn(placement)
             // The newest response's fields stand for all parts that were joined (RFC 9111 §3.4).
             response.dropForeignCookies(of: record.finalURL ?? record.url)
-            generation.freshen(response.head.headerFields, requestTime: answer.requestTime, by: request)
+            generation.freshen(response.head.headerFields, requestTime: answer.response.requestTime, by: request)
             generation.noteSuccess()
             if placement.rangesSupported == false, placement.start < range.lowerBound {
                 engine.reporter.remark(
@@ -154,7 +154,7 @@ struct FetchRun: Sendable {
 
     /// Every response that does not continue this generation.
     private func decline(
-        _ answer: LiveGeneration.Answer, to question: LiveGeneration.Question
+        _ answer: OriginAnswer, to question: LiveGeneration.Question
     ) async throws -> Outcome {
         let (action, response) = (answer.action, answer.response)
         if case .refusal = action {
@@ -207,12 +207,12 @@ struct FetchRun: Sendable {
 
     /// Leaves the whole of another representation to the download that asked, which begins with it instead of asking
     /// again; false where none did.
-    private func leave(_ answer: LiveGeneration.Answer, to question: LiveGeneration.Question) -> Bool {
+    private func leave(_ answer: OriginAnswer, to question: LiveGeneration.Question) -> Bool {
         guard case .newGeneration = answer.action, answer.response.head.status == .ok,
-            let successor = question.request.successor, question.request.errand == nil, generation.handOver(id)
+            let successor = question.request.context.successor, question.request.context.errand == nil,
+            generation.handOver(id)
         else { return false }
-        let judged = JudgedResponse(
-            response: answer.response, requestTime: answer.requestTime, action: answer.action)
+        let judged = OriginAnswer(response: answer.response, action: answer.action)
         successor.leave(judged, interest: interest)
         return true
     }
@@ -235,7 +235,7 @@ struct FetchRun: Sendable {
         let heldBytes = source.placement.end == nil ? max(1 << 20, generation.store.quota.limit / 64) : nil
         var nextHold = heldBytes.map { writer.received + $0 } ?? .max
         let (startBytes, authority) = (writer.received, generation.url.authority)
-        let isImported = request.source != nil
+        let isImported = request.context.source != nil
         let hasArrived = source.response.onStored != nil
         defer {
             // A file says nothing about the network, nor do bytes that have waited in the socket.
@@ -286,7 +286,7 @@ struct FetchRun: Sendable {
     /// Counts bytes that the origin has sent.
     func countFetched(_ count: Int) {
         engine.reporter.countFetched(count, from: generation.url.authority)
-        request.tally?.arrived(count)
+        request.context.tally?.arrived(count)
     }
 
     /// Tells the client that it need not keep a body any more that had arrived: all of it is stored and recorded.

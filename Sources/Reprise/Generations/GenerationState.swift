@@ -172,7 +172,7 @@ struct GenerationState: Sendable {
         }
         let range = extent.start..<max(extent.start, extent.end ?? length ?? .max)
         // Without asking for a representation that might be another one.
-        let distance = request.rangeFallback == .keep ? .max : joinDistance
+        let distance = request.context.rangeFallback == .keep ? .max : joinDistance
         guard response.isJoinable(policy) || schedule.willHave(range, joinDistance: distance) else { return nil }
         let stored = schedule.stored
         // A hole of a stale generation is asked for: its play goes on once the answer confirms it.
@@ -206,7 +206,7 @@ struct GenerationState: Sendable {
     ) -> ReaderID {
         let isBounded = if case .bounded? = spec { true } else { false }
         let id = schedule.addReader(
-            extent.start, to: extent.end, demand: request.demand, rangeFallback: request.rangeFallback,
+            extent.start, to: extent.end, demand: request.demand, rangeFallback: request.context.rangeFallback,
             isBounded: isBounded)
         requests[id] = request
         return id

@@ -15,10 +15,17 @@ extension LiveGeneration {
         var wasRefused = false
 
         var range: RangeSpec? { forms.current }
+        /// `request` for its range, which has waited for its turn.
+        func asking(_ request: OriginRequest) -> OriginRequest {
+            var request = request.asking(for: range, ifRange: ifRange, interest: interest)
+            request.context.hasTurn = true
+            return request
+        }
+
         var sent: FetchRequest { FetchRequest(range: range, sentIfRange: ifRange != nil) }
 
         /// The question to retry with after `answer`; `nil` if `answer` is final.
-        func following(_ answer: Answer) -> Question? {
+        func following(_ answer: OriginAnswer) -> Question? {
             var next = self
             let status = answer.response.head.status.code
             switch answer.action {
@@ -39,17 +46,8 @@ extension LiveGeneration {
         }
     }
 
-    /// A response, and what it means for this generation.
-    struct Answer: Sendable {
-        let response: OriginResponse
-        let requestTime: Int64
-        let action: ResponseAction
-        /// The range of the final request; `nil` for the whole representation.
-        var range: RangeSpec?
-    }
-
     /// Sends `question`, and retries in other forms if the origin fails; remembers the form that its host needs.
-    func answer(to question: Question) async throws -> Answer {
+    func answer(to question: Question) async throws -> OriginAnswer {
         var asked = question
         let host = url.authority
         if engine.rangeHabits.has(.ignoresIfRange, at: host) { asked.ifRange = nil }
@@ -76,19 +74,18 @@ extension LiveGeneration {
 
     /// Asks `question` when its turn has come: at most once where the play's redirect led, and at most once at the
     /// first URL.
-    private func ask(_ question: Question) async throws -> Answer {
+    private func ask(_ question: Question) async throws -> OriginAnswer {
         let answer = try await send(question)
         var response = answer.response
         let action = try await Replacement(generation: self).judge(&response, answer.action)
-        return Answer(response: response, requestTime: answer.requestTime, action: action)
+        return OriginAnswer(response: response, action: action)
     }
 
-    private func send(_ question: Question) async throws -> Answer {
+    private func send(_ question: Question) async throws -> OriginAnswer {
         let (answer, isUnreachable) = try await answerOfTarget(to: question)
         if let answer { return answer }
         if let fetch = question.fetch { noteProgress(of: fetch) }
-        let (response, time) = try await engine.sendNow(
-            question.request, range: question.range, ifRange: question.ifRange, interest: question.interest)
+        let response = try await engine.origin.send(question.asking(question.request))
         let action = judge(response, to: question)
         if case .fill = action {
             changeTarget { $0.found(response) }
@@ -96,20 +93,21 @@ extension LiveGeneration {
             // The first URL has answered, so it is not the network that is away.
             changeTarget { $0.forget() }
         }
-        return Answer(response: response, requestTime: time, action: action)
+        return OriginAnswer(response: response, action: action)
     }
 
     /// The answer of the URL that the play's redirect led to; without one, the first URL must be asked.
-    private func answerOfTarget(to question: Question) async throws -> (answer: Answer?, isUnreachable: Bool) {
+    private func answerOfTarget(to question: Question) async throws -> (answer: OriginAnswer?, isUnreachable: Bool) {
         let first = engine.authorized(question.request)
         // The system follows redirects of a transfer in the background, which may begin long after this moment.
-        guard question.request.errand == nil, let target = keptTarget, let request = target.request(for: first) else {
+        guard question.request.context.errand == nil, let target = keptTarget, let request = target.request(for: first)
+        else {
             return (nil, false)
         }
         do {
-            var (response, time) = try await engine.sendNow(
-                request, range: question.range, ifRange: question.ifRange, interest: question.interest,
-                countedTo: first.url.authority)
+            var redirected = question.asking(request)
+            redirected.context.account = first.url.authority
+            var response = try await engine.origin.send(redirected)
             response.asked = first
             response.hasLeftHost = target.hasLeftHost || response.hasLeftHost != false
             let action = judge(response, to: question)
@@ -122,7 +120,7 @@ extension LiveGeneration {
                 return (nil, false)
             }
             if continues { changeTarget { $0.found(response) } }
-            return (Answer(response: response, requestTime: time, action: action), false)
+            return (OriginAnswer(response: response, action: action), false)
         } catch let error as RepriseError {
             if changeTarget({ $0.failed(error) }) == .stands { throw error }
             return (nil, true)

@@ -195,7 +195,7 @@ final class LiveGeneration: Sendable {
         let (stalls, rest) = update { state, effects in
             let overdue = state.endOverdueWaits(limit, at: awake) { demand, request in
                 guard demand < .playing else { return false }
-                let isPaced = demand == .download && (engine.pace.rate != nil || request?.errand != nil)
+                let isPaced = demand == .download && (engine.pace.rate != nil || request?.context.errand != nil)
                 return isPaced || engine.precedence.isYielding(at: authority)
             }
             effects = overdue.effects
@@ -526,10 +526,10 @@ extension LiveGeneration: FetchTasks {
     ) -> Task<Void, Never> {
         let run = FetchRun(id: id, generation: self, request: request, interest: interest)
         engine.fetchesUnderWay.withLock { $0 += 1 }
-        request.tally?.begin()
+        request.context.tally?.begin()
         return DiskQueue.shared.task {
             await run.run(response)
-            request.tally?.end()
+            request.context.tally?.end()
             await run.engine.holdLiveShare(after: self)
             run.engine.fetchesUnderWay.withLock { $0 -= 1 }
         }

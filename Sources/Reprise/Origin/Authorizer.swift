@@ -65,7 +65,7 @@ final class Authorizer: Sendable {
 
     /// `request` with what is known of its resource, or of its folder if it has no such fields itself.
     func apply(to request: OriginRequest) -> Authorized {
-        guard let key = request.key else { return Authorized(request: request, number: nil) }
+        guard let key = request.context.key else { return Authorized(request: request, number: nil) }
         let (own, newest) = state.withLock { ($0.known[key], $0.newest(for: request, with: key)) }
         guard let newest else { return Authorized(request: request, number: nil) }
         let names = Set(newest.authorization.fields.map(\.name))
@@ -97,7 +97,7 @@ final class Authorizer: Sendable {
         of request: OriginRequest, sentAs sent: Authorized, after response: OriginResponse
     ) async throws -> Renewal? {
         let status = response.head.status.code
-        guard Self.statuses.contains(status), let key = request.key else { return nil }
+        guard Self.statuses.contains(status), let key = request.context.key else { return nil }
         // It may have been renewed while this request was under way, or is being renewed for another file.
         if let other = state.withLock({ $0.question(covering: request, except: key) }) {
             // What it throws is the other request's.
@@ -115,7 +115,7 @@ final class Authorizer: Sendable {
     ///
     /// Throws as ``renewal(of:sentAs:after:)`` does.
     func prepare(_ request: OriginRequest) async throws {
-        guard let key = request.key else { return }
+        guard let key = request.context.key else { return }
         _ = try await answer(request, for: key, because: .downloadStarts)
     }
 

@@ -29,7 +29,7 @@ struct KeptTarget: Sendable {
         /// fields that may be a service's own credentials than the request that was redirected: its target must not
         /// serve them.
         func request(for request: OriginRequest) -> OriginRequest? {
-            guard request.method == .get, request.source == nil, request.url == source.url,
+            guard request.method == .get, request.context.source == nil, request.url == source.url,
                 request.networkPolicy == source.networkPolicy, request.hasCredentials(of: source),
                 request.fields.unkeyed.union(source.fields.unkeyed).allSatisfy({ name in
                     HTTPField.Name(name).map { request.fields[values: $0] == source.fields[values: $0] } ?? true
@@ -37,7 +37,7 @@ struct KeptTarget: Sendable {
             else { return nil }
             var sent = Redirect.sending(request, to: url, hasLeftHost: hasLeftHost)
             // Authorization is for the first URL: a refusal here leads back to that.
-            sent.key = nil
+            sent.context.key = nil
             return sent
         }
     }

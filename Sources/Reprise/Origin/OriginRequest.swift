@@ -1,3 +1,4 @@
+import HTTPSemantics
 public import HTTPTypes
 
 /// One request to an origin.
@@ -17,9 +18,6 @@ public struct OriginRequest: Sendable {
     ///
     /// Clients that cannot see them never call it.
     public var onInterim: (@Sendable (HTTPResponse) -> Void)?
-    /// Called with a sentence about the first violation of HTTP/1.1 in the response that the client tolerates; from any
-    /// thread.
-    package var onOddity: (@Sendable (String) -> Void)?
     /// Which networks the request may use; any by default.
     ///
     /// Honored by clients that can distinguish networks; others ignore it.
@@ -34,24 +32,8 @@ public struct OriginRequest: Sendable {
     /// An origin may hold a request until what it asks for exists (rfc8216bis §6.2.5.2). Clients without such limits
     /// ignore it.
     public var longestSilence: Duration?
-    /// The demand while the request is under way; `nil` for requests that do not come from the engine.
-    package var interest: RequestInterest?
-    /// The key of the resource that the engine asks for; ``MediaCache/Configuration/authorize`` is asked about it.
-    var key: CacheKey?
-    /// Whether it is for a decryption key of a download, which is stored although the origin says `no-store`.
-    var isForKey = false
-    /// Set for media of a download, which a ``BackgroundOrigin`` may transfer in the background.
-    package var errand: BackgroundErrand?
-    /// Counts what its fetches bring.
-    var tally: FetchTally?
-    /// Takes in another representation that comes for a hole, for the download that will read it.
-    var successor: Successor?
-    /// What its reader does where the origin ignores ranges.
-    var rangeFallback = RangeFallback.wait
-    /// Answers instead of the cache's origin, for a file that is imported.
-    var source: FileOrigin?
-    /// How long failures before the first byte are retried; `nil` for as long as ``RetryPolicy`` says.
-    package var patience: Duration?
+    /// For the cache's own layers and clients.
+    package var context = OriginContext()
 
     /// Creates a request; `GET` by default.
     public init(url: ResourceURL, method: HTTPRequest.Method = .get, fields: HTTPFields = [:]) {
@@ -59,4 +41,64 @@ public struct OriginRequest: Sendable {
         self.method = method
         self.fields = fields
     }
+}
+
+extension OriginRequest {
+    /// The host and port to which it counts.
+    var account: String { context.account ?? url.authority }
+
+    /// The request for `range`, or for the whole representation without one.
+    ///
+    /// `condition` makes it conditional on another state than that (RFC 9110 §13.1.2, §13.1.3). `interest` is how much
+    /// it is wanted until its response is here; without one it is wanted as ``demand`` says.
+    func asking(
+        for range: RangeSpec?, ifRange: String? = nil, unless condition: Validators? = nil,
+        interest: RequestInterest? = nil
+    ) -> Self {
+        var request = self
+        request.fields[.range] = range.map { RangeField($0).description }
+        request.fields[.ifRange] = ifRange
+        if method == .get || method == .head {
+            // Of other methods the conditions are the client's.
+            request.fields[.ifNoneMatch] = condition?.etag?.description
+            request.fields[.ifModifiedSince] = condition?.lastModified?.description
+        }
+        request.fields[.acceptEncoding] = "identity"
+        // A question whether something has changed is short.
+        if condition != nil { request.context.errand = nil }
+        request.context.range = range
+        request.context.interest = interest ?? RequestInterest(demand)
+        return request
+    }
+}
+
+/// What the cache's own layers and clients know of a request besides.
+package struct OriginContext: Sendable {
+    /// The key of the resource that is asked for; ``MediaCache/Configuration/authorize`` is asked about it.
+    var key: CacheKey?
+    /// The part that is asked for; `nil` for the whole representation.
+    var range: RangeSpec?
+    /// The host and port to which the request counts, if they are not those of its URL.
+    var account: String?
+    /// The demand while the request is under way; `nil` for requests that do not come from the engine.
+    package var interest: RequestInterest?
+    /// Whether it has waited for its turn.
+    var hasTurn = false
+    /// How long failures before the first byte are retried; `nil` for as long as ``RetryPolicy`` says.
+    package var patience: Duration?
+    /// What its reader does where the origin ignores ranges.
+    var rangeFallback = RangeFallback.wait
+    /// Whether it is for a decryption key of a download, which is stored although the origin says `no-store`.
+    var isForKey = false
+    /// Set for media of a download, which a ``BackgroundOrigin`` may transfer in the background.
+    package var errand: BackgroundErrand?
+    /// Takes in another representation that comes for a hole, for the download that will read it.
+    var successor: Successor?
+    /// Counts what its fetches bring.
+    var tally: FetchTally?
+    /// Answers instead of the cache's origin, for a file that is imported.
+    var source: FileOrigin?
+    /// Called with a sentence about the first violation of HTTP/1.1 in the response that the client tolerates; from any
+    /// thread.
+    package var onOddity: (@Sendable (String) -> Void)?
 }

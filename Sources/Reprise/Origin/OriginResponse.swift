@@ -20,6 +20,8 @@ public struct OriginResponse: Sendable {
     package var onStored: (@Sendable () -> Void)?
     /// The request that was answered, as it was sent before any redirect; `nil` unless the engine sent it.
     var asked: OriginRequest?
+    /// When it was sent, in seconds since 1970 (RFC 9111 §4.2.3).
+    var requestTime: Int64 = 0
 
     /// Creates a response.
     public init(head: HTTPResponse, url: ResourceURL, body: any OriginBody) {

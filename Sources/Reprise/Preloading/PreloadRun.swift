@@ -15,7 +15,7 @@ struct PreloadRun: Sendable {
     /// `tally` counts what the origin sends.
     init(key: CacheKey, request: OriginRequest, amount: PreloadAmount, engine: Engine, tally: FetchTally? = nil) {
         var request = request
-        (request.demand, request.tally) = (.preload, tally)
+        (request.demand, request.context.tally) = (.preload, tally)
         stream = StreamFiles(
             key: key, request: request, engine: engine, keyPolicy: engine.configuration.keyPolicy)
         (self.amount, self.engine) = (amount, engine)

@@ -109,7 +109,7 @@ public final class MediaRead: AsyncSequence, Sendable {
     }
 
     /// Creates a read that bypasses the store, from a response that has already arrived.
-    init(_ judged: JudgedResponse, resource: LiveResource, wanted: ReadRequest) throws {
+    init(_ judged: OriginAnswer, resource: LiveResource, wanted: ReadRequest) throws {
         let response = judged.response
         self.resource = resource
         (request, removedTitleCount) = (wanted.origin, wanted.asOf)
@@ -296,7 +296,7 @@ public final class MediaRead: AsyncSequence, Sendable {
         if let returned { return .memory(returned) }
         do {
             if let piece = try await step() { return piece }
-            if request.rangeFallback != .keep { end(because: nil) }
+            if request.context.rangeFallback != .keep { end(because: nil) }
         } catch {
             end(because: error)
         }

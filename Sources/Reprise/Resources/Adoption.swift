@@ -7,7 +7,7 @@ struct Adoption: Sendable {
     /// The resource that was asked for.
     let resource: LiveResource
     let wanted: ReadRequest
-    let judged: JudgedResponse
+    let judged: OriginAnswer
     /// The generation that the response replaces.
     let replaced: LiveGeneration?
 

@@ -21,7 +21,7 @@ struct GenerationLoader: Sendable {
 
     /// Makes a new generation for a response that has arrived.
     func begin(
-        _ judged: JudgedResponse, at placement: BodyPlacement, for wanted: ReadRequest,
+        _ judged: OriginAnswer, at placement: BodyPlacement, for wanted: ReadRequest,
         replacing replaced: LiveGeneration?
     ) async throws(RepriseError) -> LiveGeneration {
         let url = wanted.origin.url
@@ -37,7 +37,7 @@ struct GenerationLoader: Sendable {
             id: GenerationNumber.make(), key: key, url: url, fields: fields,
             completeLength: placement.completeLength, rangesSupported: placement.rangesSupported ?? declaresRanges,
             finalHost: judged.response.url.authority,
-            finalURL: judged.response.url == url ? nil : judged.response.url, requestTime: judged.requestTime,
+            finalURL: judged.response.url == url ? nil : judged.response.url, requestTime: judged.response.requestTime,
             responseTime: engine.clock.moment.date,
             salt: store.vault == nil ? [] : Vault.makeSalt(),
             mayBeLive: mayBeLive, role: wanted.role ?? replaced?.record.role?.provisional,

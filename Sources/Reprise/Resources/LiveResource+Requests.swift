@@ -5,7 +5,7 @@ import HTTPTypes
 extension LiveResource {
     /// Sends HEAD; the response may freshen or invalidate the stored one (RFC 9111 §4.3.5).
     func head(_ request: OriginRequest) async throws -> HTTPResponse {
-        var (response, time) = try await engine.send(request, range: nil)
+        var response = try await engine.origin.send(request.asking(for: nil))
         response.body.cancel()
         response.dropForeignCookies(of: request.url)
         if response.head.status == .ok, let generation = liveGeneration,
@@ -17,7 +17,7 @@ extension LiveResource {
                 // A response without a body does not vouch for a Content-Type.
                 var fields = fields
                 fields[.contentType] = nil
-                generation.freshen(fields, requestTime: time, by: request)
+                generation.freshen(fields, requestTime: response.requestTime, by: request)
             case .contradicts: generation.expire()
             case .tellsNothing:
                 // It describes the kind of file rather than its bytes.
@@ -33,7 +33,7 @@ extension LiveResource {
             throw RepriseError(
                 .notStored, "The origin must not be asked, so \(request.method.rawValue) cannot be sent.")
         }
-        var (response, _) = try await engine.send(request, range: nil)
+        var response = try await engine.origin.send(request.asking(for: nil))
         response.body = CountedBody(response.body, host: request.url.authority, reporter: engine.reporter)
         let isSafe = [HTTPRequest.Method.get, .head, .options, .trace].contains(request.method)
         if !isSafe, 200..<400 ~= response.head.status.code {
@@ -72,7 +72,7 @@ extension LiveResource {
         let spec: RangeSpec = to.map { .bounded(from..<$0) } ?? .from(from)
         let ifRange = record.identity.validators.ifRangeValue
         let interest = RequestInterest(request.demand)
-        await engine.waitForTurn(interest, at: request.url.authority)
+        await engine.precedence.waitForTurn(interest, at: request.url.authority)
         // Nothing of it is stored, so rules against storing don't end the read. A response that cannot be shown to
         // continue the representation does: a reader never gets bytes of two.
         let answer = try await generation.answer(

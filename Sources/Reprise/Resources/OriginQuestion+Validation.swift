@@ -6,7 +6,7 @@ extension OriginQuestion {
     enum Validation: Sendable {
         case confirmed(Confirmation)
         /// The response begins a generation, or must not be stored.
-        case replaced(JudgedResponse)
+        case replaced(OriginAnswer)
         /// The stored response is no longer current, and the new one cannot replace it.
         case gone
     }
@@ -43,8 +43,8 @@ extension OriginQuestion {
         let isAboutEnd =
             !wanted.isValidating && identity.completeLength != nil && generation.mustAsk(about: wanted.range)
             && generation.reuse(for: wanted.directives, in: wanted.play) == .serve
-        var (response, time) = try await engine.send(
-            request, range: range, condition: identity.validators, interest: wanted.interest)
+        var response = try await engine.origin.send(
+            request.asking(for: range, unless: identity.validators, interest: wanted.interest))
         if range != nil, response.head.isPartOfPlaylist {
             response.body.cancel()
             return .gone
@@ -72,7 +72,7 @@ extension OriginQuestion {
             if case .fill(let placement) = action { generation.learn(placement) }
             generation.changeTarget { $0.found(response) }
             generation.freshen(
-                response.head.headerFields, from: response.url, requestTime: time, by: request)
+                response.head.headerFields, from: response.url, requestTime: response.requestTime, by: request)
             return .confirmed(Confirmation(reason: reason, status: response.head.status.code))
         case .newGeneration(let placement, .noStrongValidator)
         where isAboutEnd && placement.completeLength == identity.completeLength:
@@ -80,7 +80,8 @@ extension OriginQuestion {
             response.body.cancel()
             return .confirmed(Confirmation(reason: reason, status: response.head.status.code))
         case .retryWithoutRange where isAboutEnd:
-            throw try await refusal(.unsatisfiable(completeLength: identity.completeLength), of: response, at: time)
+            throw try await refusal(
+                .unsatisfiable(completeLength: identity.completeLength), of: response)
         case .passThrough(let nothing) where nothing.isOfNoVersion && generation.record.isWorthMore(than: nothing):
             // A captive portal or a failing origin: keep serving the stored response.
             response.body.cancel()
@@ -93,11 +94,11 @@ extension OriginQuestion {
             // contradicted it, because If-Modified-Since also yields 304 for an older file (RFC 9110 §13.1.3).
             return .confirmed(Confirmation(reason: reason, status: response.head.status.code))
         case .newGeneration, .passThrough:
-            return .replaced(JudgedResponse(response: response, requestTime: time, action: action))
+            return .replaced(OriginAnswer(response: response, action: action))
         case .generationChanged, .retryWithoutRange:
             response.body.cancel()
             return .gone
-        default: throw try await refusal(action, of: response, at: time)
+        default: throw try await refusal(action, of: response)
         }
     }
 }

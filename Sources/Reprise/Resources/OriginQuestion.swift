@@ -46,14 +46,15 @@ struct OriginQuestion: Sendable {
     /// The response would replace `replaced`, if that is not `nil`. With `isBypass`, the response is not stored.
     func representation(
         replacing replaced: LiveGeneration? = nil, isBypass: Bool = false
-    ) async throws -> JudgedResponse {
+    ) async throws -> OriginAnswer {
         let asked = isBypass && !wanted.isForPlaylist ? wanted.range : askedRange
         var forms = RangeForms(asked, mayWiden: asked != wanted.range || wanted.origin.demand < .playing)
         let mayBeEmpty = replaced == nil && wanted.content == .media
         return try await retrying {
             while true {
                 let range = forms.current
-                var (response, time) = try await engine.send(wanted.origin, range: range, interest: wanted.interest)
+                var response = try await engine.origin.send(
+                    wanted.origin.asking(for: range, interest: wanted.interest))
                 if range != nil, response.head.isPartOfPlaylist {
                     response.body.cancel()
                     forms = RangeForms(only: nil)
@@ -70,10 +71,9 @@ struct OriginQuestion: Sendable {
                 }
                 switch action {
                 case .fill(let placement):
-                    return JudgedResponse(
-                        response: response, requestTime: time, action: .newGeneration(placement, .noGeneration))
+                    return OriginAnswer(response: response, action: .newGeneration(placement, .noGeneration))
                 case .passThrough(.unexpectedStatus) where CachedRefusal.isWorthKeeping(response.head):
-                    throw try await refusal(.refusal, of: response, at: time)
+                    throw try await refusal(.refusal, of: response)
                 case .passThrough
                 where response.head.status == .partialContent && range == asked && asked != wanted.range:
                     // It would be passed on as it came, so it has to be the part that the reader wants.
@@ -82,14 +82,15 @@ struct OriginQuestion: Sendable {
                 case _ where action.isFaultOfForm(status: response.head.status.code) && forms.advance():
                     response.body.cancel()
                 case .newGeneration, .passThrough:
-                    return JudgedResponse(response: response, requestTime: time, action: action)
+                    return OriginAnswer(response: response, action: action)
                 case .reject(let reason) where isPassedOn(response.head, range, despite: reason):
-                    return JudgedResponse(
-                        response: response, requestTime: time, action: .passThrough(.contradictoryRange))
+                    return OriginAnswer(
+                        response: response, action: .passThrough(.contradictoryRange)
+                    )
                 case .retryWithoutRange where range != nil, .reject where range == .from(0):
                     response.body.cancel()
                     forms = RangeForms(only: nil)
-                default: throw try await refusal(action, of: response, at: time)
+                default: throw try await refusal(action, of: response)
                 }
             }
         }
@@ -115,14 +116,14 @@ struct OriginQuestion: Sendable {
     ///
     /// Without a strong validator a part cannot be joined (RFC 9111 §3.4); returns `nil` then, and the whole has to be
     /// requested.
-    func completion(of generation: LiveGeneration) async throws -> JudgedResponse? {
+    func completion(of generation: LiveGeneration) async throws -> OriginAnswer? {
         guard resource.policy.isShared, !generation.isFrozen, generation.reuse(for: wanted.directives) == .serve,
             !resource.needsWhole, let hole = generation.hole(in: wanted.range)
         else { return nil }
-        let (response, time) = try await engine.send(wanted.origin, range: hole, interest: wanted.interest)
+        let response = try await engine.origin.send(wanted.origin.asking(for: hole, interest: wanted.interest))
         let action = judge(response, to: hole)
         if response.head.status == .ok, case .newGeneration = action {
-            return JudgedResponse(response: response, requestTime: time, action: action)
+            return OriginAnswer(response: response, action: action)
         }
         response.body.cancel()
         resource.holeStayed()
@@ -144,7 +145,7 @@ struct OriginQuestion: Sendable {
     /// Runs `body`, and again after a delay if that can help.
     func retrying<T>(_ body: () async throws -> T) async throws -> T {
         let clock = engine.clock
-        var budget = RetryBudget(engine.retryPolicy, patience: wanted.origin.patience, from: clock.elapsed())
+        var budget = RetryBudget(engine.retryPolicy, patience: wanted.origin.context.patience, from: clock.elapsed())
         while true {
             do {
                 return try await body()
@@ -158,7 +159,7 @@ struct OriginQuestion: Sendable {
 
     /// The error for a response without media; kept for further requests if allowed.
     func refusal(
-        _ action: ResponseAction, of response: OriginResponse, at requestTime: Int64
+        _ action: ResponseAction, of response: OriginResponse
     ) async throws -> RepriseError {
         switch action {
         case .refusal:
@@ -167,7 +168,7 @@ struct OriginQuestion: Sendable {
             let storage = engine.storage(for: wanted.origin, directives: wanted.directives)
             resource.refused { previous, moment in
                 CachedRefusal(
-                    refusal, to: wanted.origin, after: previous, requestTime: requestTime, at: moment,
+                    refusal, to: wanted.origin, after: previous, requestTime: response.requestTime, at: moment,
                     storage: storage, policy: resource.policy)
             }
             return Self.refused(refusal, from: wanted.origin.url)

@@ -41,8 +41,10 @@ final class Precedence: Sendable {
 
     private let state = Mutex(State())
     private let clock: CacheClock
+    private let isOffline: Bool
 
-    init(clock: CacheClock) { self.clock = clock }
+    /// If `isOffline`, nothing is sent, and so nothing has to wait.
+    init(clock: CacheClock, isOffline: Bool = false) { (self.clock, self.isOffline) = (clock, isOffline) }
 
     // MARK: - Readers
 
@@ -82,6 +84,13 @@ final class Precedence: Sendable {
     }
 
     // MARK: - Requests and fetches
+
+    /// Returns when a request of that interest may be sent.
+    func waitForTurn(_ interest: RequestInterest, at authority: String) async {
+        guard !isOffline else { return }
+        await giveWay(interest, at: authority)
+        await settle(interest, at: authority)
+    }
 
     /// Returns when what is wanted with that interest may ask or pull; false if it did not have to wait.
     ///

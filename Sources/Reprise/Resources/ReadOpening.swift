@@ -82,7 +82,7 @@ struct ReadOpening: Sendable {
                 return try await Variants(of: resource).resource(by: vary, for: wanted.origin).open(wanted)
             case .bypass: return try await bypass()
             case .refuse(let refusal): throw OriginQuestion.refused(refusal, from: wanted.origin.url)
-            case .unavailable: throw engine.notStored(wanted.origin.url)
+            case .unavailable: throw RepriseError.notStored(wanted.origin.url, isOffline: resource.policy.isOffline)
             }
         }
     }
@@ -134,13 +134,15 @@ struct ReadOpening: Sendable {
     /// Loads the resource from the index, or asks the origin.
     private func find(_ errand: LiveResource.Machine.Errand) async throws -> Outcome {
         if resource.mustLoad, await resource.load() { return .again(.changed) }
-        guard wanted.mayAsk(resource.policy) else { throw engine.notStored(wanted.origin.url) }
+        guard wanted.mayAsk(resource.policy) else {
+            throw RepriseError.notStored(wanted.origin.url, isOffline: resource.policy.isOffline)
+        }
         let question = OriginQuestion(resource: resource, wanted: wanted)
         switch errand {
         case .discover(let replaced):
-            if let left = wanted.origin.successor?.take() { return try await adopt(left, replacing: replaced) }
+            if let left = wanted.origin.context.successor?.take() { return try await adopt(left, replacing: replaced) }
             let completion =
-                if let replaced { try await question.completion(of: replaced) } else { nil as JudgedResponse? }
+                if let replaced { try await question.completion(of: replaced) } else { nil as OriginAnswer? }
             let judged =
                 if let completion { completion } else {
                     try await question.representation(replacing: replaced)
@@ -160,7 +162,7 @@ struct ReadOpening: Sendable {
         }
     }
 
-    private func adopt(_ judged: JudgedResponse, replacing replaced: LiveGeneration?) async throws -> Outcome {
+    private func adopt(_ judged: OriginAnswer, replacing replaced: LiveGeneration?) async throws -> Outcome {
         .read(try await Adoption(resource: resource, wanted: wanted, judged: judged, replaced: replaced).run())
     }
 
@@ -199,7 +201,7 @@ struct ReadOpening: Sendable {
     }
 
     /// Fetches a small new representation at once; leaves a large one to its next reader.
-    private func replaceQuietly(_ generation: LiveGeneration, by judged: JudgedResponse) async throws {
+    private func replaceQuietly(_ generation: LiveGeneration, by judged: OriginAnswer) async throws {
         guard case .newGeneration(let placement, _) = judged.action,
             let length = placement.completeLength, length <= Self.quietlyFetched
         else {

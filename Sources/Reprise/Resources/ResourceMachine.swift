@@ -277,7 +277,7 @@ struct ResourceMachine<Generation: CurrentGeneration>: Sendable {
 extension ReadRequest {
     /// Whether the origin may be asked for it.
     func mayAsk(_ policy: ReusePolicy) -> Bool {
-        origin.source != nil
+        origin.context.source != nil
             || !policy.isOffline && !directives.onlyIfCached && origin.networkPolicy != .never
     }
 }

@@ -7,7 +7,7 @@ import Primitives
 final class Successor: Sendable {
     /// What was left.
     struct Left: Sendable {
-        let judged: JudgedResponse
+        let judged: OriginAnswer
         /// How much the response is wanted, as the client that brings it knows.
         let interest: RequestInterest
     }
@@ -21,8 +21,8 @@ final class Successor: Sendable {
     private let state = Mutex(State())
 
     /// Leaves a response, whose body nothing else reads.
-    func leave(_ judged: JudgedResponse, interest: RequestInterest) {
-        let unwanted = state.withLock { state -> JudgedResponse? in
+    func leave(_ judged: OriginAnswer, interest: RequestInterest) {
+        let unwanted = state.withLock { state -> OriginAnswer? in
             if state.isOver { return judged }
             defer { state.left = Left(judged: judged, interest: interest) }
             return state.left?.judged

@@ -107,7 +107,7 @@ final class ConnectionPool: Sendable {
 
     /// Returns the request's number, or `nil` if the pool is closed.
     private func enter(_ endpoint: Endpoint, request: OriginRequest, waiter: Waiter) -> Int? {
-        let interest = request.interest
+        let interest = request.context.interest
         let entered = state.update(performing: { $0() }) { state, effects -> (number: Int, isQueued: Bool)? in
             guard !state.isClosed else { return nil }
             return change(endpoint, in: &state, &effects) { host in

@@ -97,7 +97,7 @@ final class ResponseHandler: ChannelInboundHandler {
         state = .awaitingHead(exchange, timer: timeout)
         hasSeenBytes = false
         reader.begin(exchange.request.method)
-        onOddity = exchange.asked.onOddity
+        onOddity = exchange.asked.context.onOddity
         interimResponses = 0
         // Back to small reads, after the large ones of the last body.
         try? context.channel.syncOptions?.setOption(.recvAllocator, value: ReceiveAllocator())

@@ -32,7 +32,7 @@ struct TransferAsk: Sendable {
     /// `nil` for a request that must be answered while the program runs: one without an errand, and one for a part that
     /// nothing would keep from being a part of another representation (RFC 9110 §13.1.5).
     init?(_ request: OriginRequest, over networks: TransferNetworks) {
-        guard let errand = request.errand, request.method == .get, request.body.isEmpty else { return nil }
+        guard let errand = request.context.errand, request.method == .get, request.body.isEmpty else { return nil }
         var form = Form(url: request.url, fields: request.fields)
         (form.fields[.range], form.fields[.ifRange]) = (nil, nil)
         guard let field = request.fields[.range] else {

@@ -87,7 +87,7 @@ final class TransferDesk: Sendable {
         make: (OriginRequest) throws(RepriseError) -> URLRequest
     ) async throws -> OriginResponse? {
         guard let session = currentSession, let ask = TransferAsk(request, over: networks),
-            let interest = request.interest, let errand = request.errand
+            let interest = request.context.interest, let errand = request.context.errand
         else { return nil }
         await prepare(session)
         readUnread()

@@ -35,7 +35,7 @@ import Testing
         func keepTransfers(running: Set<String>, titles: Set<String>) {}
 
         func send(_ request: OriginRequest) async throws -> OriginResponse {
-            guard request.errand != nil else { return try await client.send(request) }
+            guard request.context.errand != nil else { return try await client.send(request) }
             guard arrived.withLock({ $0 }) != nil else {
                 throw RepriseError(.originUnreachable, "There is no network.")
             }

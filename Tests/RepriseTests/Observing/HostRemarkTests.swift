@@ -47,7 +47,7 @@ import Testing
 
     @Test("a violation of HTTP/1.1 is said once for each host, with its first detail") func oddity() async throws {
         let origin = ScriptedOrigin { request, number in
-            request.onOddity?("Line \(number) has no colon.")
+            request.context.onOddity?("Line \(number) has no colon.")
             return ScriptedOrigin.Answer(200, [.contentLength: "2", .cacheControl: "no-cache"], body: [1, 2])
         }
         try await origin.run { cache async throws in

@@ -17,7 +17,7 @@ import Testing
         let response = OriginResponse(
             head: HTTPResponse(status: .ok), url: try ResourceURL("http://a.example/a"), body: body)
         successor.leave(
-            JudgedResponse(response: response, requestTime: 0, action: .refusal), interest: RequestInterest(.download))
+            OriginAnswer(response: response, action: .refusal), interest: RequestInterest(.download))
     }
 
     @Test func whatWasTakenBelongsToItsTaker() throws {

@@ -24,7 +24,7 @@ struct ErrandTests {
         func keepTransfers(running: Set<String>, titles: Set<String>) {}
 
         func send(_ request: OriginRequest) async throws -> OriginResponse {
-            if let errand = request.errand {
+            if let errand = request.context.errand {
                 errands.withLock { $0.append(errand) }
                 try await never.wait()
             }

@@ -30,9 +30,9 @@ struct TransferDeskTests {
         var request = OriginRequest(url: try ResourceURL("https://media.example/film.mp4"))
         request.fields[.range] = "bytes=\(hole.lowerBound)-\(hole.upperBound - 1)"
         request.fields[.ifRange] = "\"v1\""
-        request.errand = errand
-        request.errand?.hole = hole
-        request.interest = RequestInterest(.download)
+        request.context.errand = errand
+        request.context.errand?.hole = hole
+        request.context.interest = RequestInterest(.download)
         return request
     }
 

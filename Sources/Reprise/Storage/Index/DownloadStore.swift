@@ -34,7 +34,7 @@ struct DownloadStore: Sendable {
         else { return nil }
         var request = OriginRequest(url: url)
         let key = CacheKey(target.key)
-        (request.networkPolicy, request.key) = (row.networkPolicy, key)
+        (request.networkPolicy, request.context.key) = (row.networkPolicy, key)
         var item = DownloadQueue.Item(key: key, request: request)
         if let selection = target.selection { item.selection = selection }
         item.keyRule = target.keyRule
