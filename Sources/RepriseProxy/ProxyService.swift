@@ -399,12 +399,13 @@ final class ProxyService: Sendable {
         configuration.servesPage && configuration.items == nil && (tokens != nil || isLoopback)
     }
 
-    /// The address at which the client reaches this proxy, including the token if it was in the path.
+    /// The address at which the client reaches this proxy, with `token`, or the token that was in the path.
     ///
     /// `Host` has been validated, so it contains only characters of a host and a port.
-    func address(for head: ClientHead) -> String {
+    func address(for head: ClientHead, showing token: String? = nil) -> String {
         let reached = head.value("host").map { "\(configuration.scheme)://\($0)" }
-        return (reached ?? address ?? "\(configuration.scheme)://\(configuration.host)") + head.pathPrefix
+        let prefix = token.map { "/\($0)" } ?? head.pathPrefix
+        return (reached ?? address ?? "\(configuration.scheme)://\(configuration.host)") + prefix
     }
 
     /// The text at the root of this proxy, with the address that the client of `head` uses.

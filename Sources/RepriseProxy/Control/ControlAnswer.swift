@@ -72,7 +72,9 @@ struct ControlAnswer: Sendable {
         case "titles.m3u":
             try expect(["GET", "HEAD"], of: target, parameters: TitlesReport.Query.filters)
             let query = try TitlesReport.Query(target, usualOrder: .name)
-            let playlist = try await TitlesPlaylist.text(query, of: service, at: service.address(for: head))
+            // Players do not show a password or a Bearer token again for the addresses in a playlist.
+            let server = service.address(for: head, showing: head.sender?.holder.token.text)
+            let playlist = try await TitlesPlaylist.text(query, of: service, at: server)
             return try await send(Array(playlist.utf8), after: beginning(200, type: TitlesPlaylist.mediaType))
         case "history.json":
             try expect(["GET", "HEAD"], of: target)
