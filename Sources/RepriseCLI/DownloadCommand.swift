@@ -9,7 +9,8 @@ struct DownloadCommand: AsyncParsableCommand {
         abstract: "Download files and whole streams, and keep them.",
         discussion: """
             Stores everything that is needed to play without a network. Of a stream, these are the playlists, segments \
-            and keys of one variant, with the languages that you choose. Only what is missing is fetched.
+            and keys of one variant, with the languages that you choose. Of a plain list of files, such as an album in an \
+            .m3u, all files are downloaded. Only what is missing is fetched.
 
             Stop it at any time. The download goes on when you run the same command again, and whenever serve, fetch or \
             play open the cache. If there is no room, it waits with what it has. See and change downloads with: \
@@ -105,10 +106,21 @@ struct DownloadCommand: AsyncParsableCommand {
         if let failure = outcome.failure {
             throw outcome.isWaiting == true ? TransferRun.Waiting(reason: failure.reason) : failure.reason
         }
-        if printed.json { return try Terminal.printJSON(meter.report(background ? "queued" : "done")) }
-        if background {
-            return try Terminal.print("Queued: \(URLText.redacted(url)). To see how far it is: reprise downloads")
+        if printed.json {
+            try Terminal.printJSON(meter.report(background ? "queued" : "done"))
+        } else if background {
+            try Terminal.print("Queued: \(URLText.redacted(url)). To see how far it is: reprise downloads")
+        } else {
+            try Terminal.print("Downloaded: \(URLText.redacted(url)), \(StoredAmount(outcome.storedBytes))")
         }
-        try Terminal.print("Downloaded: \(URLText.redacted(url)), \(StoredAmount(outcome.storedBytes))")
+        try await downloadFiles(outcome.listed ?? [], names: names, in: access)
+    }
+
+    /// Downloads the files of a list; a failure does not stop the others.
+    private func downloadFiles(_ urls: [String], names: Names, in access: CacheAccess) async throws {
+        let outcome = try await TransferRun.each(urls, in: access, output: printed) { url, meter in
+            try await download(url, names: names, in: access, meter: meter)
+        }
+        if let code = outcome.code { throw code }
     }
 }

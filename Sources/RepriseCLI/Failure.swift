@@ -31,11 +31,15 @@ enum Failure {
         case let reason as Reason: reason
         case let error as RepriseError:
             Reason(
-                code: code(error), name: error.code.description, message: error.explanation, status: error.statusCode)
+                code: code(error), name: error.code.description,
+                message: error.explanation + (error.code == .storageLocked ? sharingAdvice : ""),
+                status: error.statusCode)
         case let failure as OutputFile.Failure: reason(failure)
         default: nil
         }
     }
+
+    private static let sharingAdvice = " Commands share a cache while a server runs: reprise serve"
 
     private static func reason(_ failure: OutputFile.Failure) -> Reason {
         switch failure.reason {

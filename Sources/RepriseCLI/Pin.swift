@@ -34,6 +34,8 @@ struct Pin: AsyncParsableCommand {
             "Fetch and keep the beginning only: seconds such as 10s, or bytes such as 5MB.", valueName: "amount"),
         transform: Beginning.read)
     var first: Beginning?
+    @Flag(help: "The outcome of each URL as one JSON object.")
+    var json = false
     @OptionGroup var headers: HeaderOptions
     @OptionGroup var store: StoreOptions
     @OptionGroup var cache: CacheOptions
@@ -74,22 +76,30 @@ struct Pin: AsyncParsableCommand {
             let until = time.map { (Date() + $0.duration / .seconds(1)).timeIntervalSince1970 }
             try await run(signals) { access in
                 try await TransferRun.each(urls, in: access) { url, meter in
-                    try Terminal.print(try await pin(url, until: until, in: access, meter: meter))
+                    try await pin(url, until: until, in: access, meter: meter)
                 }
             }
         }
     }
 
-    /// Keeps the stored bytes of one URL; returns the line to print.
-    private func pin(_ url: String, until: Double?, in access: CacheAccess, meter: FetchMeter) async throws -> String {
+    /// Keeps the stored bytes of one URL, and prints the outcome.
+    private func pin(_ url: String, until: Double?, in access: CacheAccess, meter: FetchMeter) async throws {
         let names = try cache.names(store.dropQueryItem)
         let shown = URLText.redacted(url)
         let operation = PinOperation(url: url, until: until, first: first?.text, fields: headers.lines, names: names)
-        guard let first else { return Self.report(try await access.perform(operation), url: shown) }
+        guard let first else {
+            let outcome = try await access.perform(operation)
+            return try json ? Terminal.printJSON(outcome) : Terminal.print(Self.report(outcome, url: shown))
+        }
         let outcome = try await access.perform(
             operation, shownBy: meter, of: url, names: names,
             advice: "Run the same command again to go on.")
         if let failure = outcome.failure { throw failure.reason }
+        try json ? Terminal.printJSON(outcome) : Terminal.print(Self.report(outcome, first: first, url: shown))
+    }
+
+    /// How much of a beginning is kept.
+    private static func report(_ outcome: PinOperation.Outcome, first: Beginning, url shown: String) -> String {
         let stored = "\(shown), \(StoredAmount(outcome.storedBytes))"
         if outcome.staysDownload { return "Kept as a download already: \(stored)" }
         let beginning = "First \(first.amount.text) kept: "
@@ -166,12 +176,18 @@ struct Unpin: AsyncParsableCommand {
     @OptionGroup var names: NameOptions
     @Argument(help: "URLs of the files.")
     var urls: [String]
+    @Flag(help: "The outcome as one JSON object.")
+    var json = false
 
     func run() async throws {
         try await Failure.reporting {
             let outcome = try await cache.perform(
                 UnpinOperation(urls: try await cache.behindOwn(urls), names: try names.names(cache)))
-            for released in outcome.released { try Terminal.print(Self.report(released)) }
+            if json {
+                try Terminal.printJSON(outcome)
+            } else {
+                for released in outcome.released { try Terminal.print(Self.report(released)) }
+            }
             if let missing = outcome.missing {
                 throw RepriseError(.notStored, "Nothing is kept under \(URLText.redacted(missing)). See: reprise list")
             }

@@ -84,7 +84,7 @@ struct Play: AsyncParsableCommand {
                 for reason in await bypasses.value { Terminal.error("reprise: Not everything was stored. \(reason)") }
                 for remark in store.hostRemarks { Failure.report(remark) }
             } catch let error as RepriseError where error.code == .storageLocked {
-                if offline != nil { throw CacheOptions.setByServer("--offline") }
+                if offline != nil, try await cache.server() != nil { throw CacheOptions.setByServer("--offline") }
                 result = await signals.interrupting { [cache, port] in
                     let address = try await RunningServer.address(
                         port: port, otherwise: usualPort, token: token, of: cache)

@@ -29,6 +29,8 @@ struct Prune: AsyncParsableCommand {
     var tag: String?
     @Flag(help: "Only say what would go; remove nothing.")
     var dryRun = false
+    @Flag(help: "The outcome as one JSON object.")
+    var json = false
     @OptionGroup var cache: CacheOptions
 
     func validate() throws {
@@ -56,8 +58,12 @@ struct Prune: AsyncParsableCommand {
                 }
             }
             let outcome = try signals.get(result)
-            try outcome.dry?.print()
-            try Terminal.print(Self.report(outcome))
+            if json {
+                try Terminal.printJSON(outcome)
+            } else {
+                try outcome.dry?.print()
+                try Terminal.print(Self.report(outcome))
+            }
             if let problem = outcome.problem { throw problem.error }
             if let to, outcome.leftBytes > to.bytes {
                 let others = tag == nil ? "" : ", belongs to other titles, too,"

@@ -41,6 +41,8 @@ struct Remove: AsyncParsableCommand {
     var all = false
     @Flag(help: "Only say what would go; remove nothing.")
     var dryRun = false
+    @Flag(help: "The outcome as one JSON object.")
+    var json = false
     @OptionGroup var names: NameOptions
     @OptionGroup var cache: CacheOptions
 
@@ -64,9 +66,12 @@ struct Remove: AsyncParsableCommand {
         try await Failure.reporting {
             let outcome = try await cache.perform(
                 operation(try names.names(cache), urls: try await cache.behindOwn(urls)))
-            try outcome.dry?.print()
-            let verb = dryRun ? "Would remove" : "Removed"
-            try Terminal.print("\(verb) \(Self.amount(outcome)).")
+            if json {
+                try Terminal.printJSON(outcome)
+            } else {
+                try outcome.dry?.print()
+                try Terminal.print("\(dryRun ? "Would remove" : "Removed") \(Self.amount(outcome)).")
+            }
             if let problem = outcome.problem { throw problem.error }
             if let missing = outcome.missing { throw NameOptions.nothingStored(missing) }
         }

@@ -23,6 +23,8 @@ struct TitleCommand: AsyncParsableCommand {
     var tag: String?
     @Flag(help: "Remove the name and the tag.")
     var clear = false
+    @Flag(help: "The outcome as one JSON object.")
+    var json = false
     @OptionGroup var names: NameOptions
     @OptionGroup var cache: CacheOptions
 
@@ -45,6 +47,7 @@ struct TitleCommand: AsyncParsableCommand {
                 TitleOperation(
                     url: try await cache.behindOwn(url), title: name, tag: tag, clear: clear,
                     names: try names.names(cache)))
+            if json { return try Terminal.printJSON(outcome) }
             let words = [outcome.title, outcome.tag.map { "#\($0)" }].compactMap { $0 }.joined(separator: "  ")
             try Terminal.print(
                 "\(outcome.url)\(words.isEmpty ? " has no name and no tag now." : "  \(words.printable)")")

@@ -184,6 +184,10 @@ import Testing
             #expect(outcome.exit == .status(0), "\(outcome)")
             let list = try await Command.run("list", site.directory, ["--json"])
             #expect(try Command.json(Entry.self, list).map(\.storedBytes) == [2000], "\(list)")
+            site.origin.set(
+                TestOrigin.Resource(.pattern(seed: 1, length: 2000), personality: .failing(with: 503)), at: "/news.mp3")
+            let unasked = try await Command.run("fetch", site.directory, ["--refresh", url])
+            #expect(unasked.exit == .status(69) && unasked.errors.contains("could not be asked"), "\(unasked)")
         }
     }
 

@@ -1,4 +1,6 @@
 import ArgumentParser
+import Foundation
+import Playlists
 import Reprise
 import RepriseProxy
 import RepriseStreams
@@ -33,6 +35,8 @@ struct DownloadOperation: ControlOperation {
         var failure: FailedTransfer?
         /// Whether it stays a download nevertheless, and waits for room.
         var isWaiting: Bool?
+        /// The URLs in it, if it is a plain list of files; they are not downloaded with it.
+        var listed: [String]?
     }
 
     func run(in cache: MediaCache, progress: @escaping @Sendable (TransferReport) -> Void) async throws -> Outcome {
@@ -104,8 +108,29 @@ struct DownloadOperation: ControlOperation {
             if let files = download.files { teller.note(files) }
             teller.note(bytes: download.storedBytes, fromStore: Self.storedBefore(download))
         }
-        return Outcome(storedBytes: try await cache.storedBytes(ofTitle: resource))
+        return Outcome(
+            storedBytes: try await cache.storedBytes(ofTitle: resource), listed: try await Self.listed(in: resource))
     }
+
+    /// The URLs in the stored list of files; `nil` for everything else.
+    private static func listed(in resource: MediaResource) async throws -> [String]? {
+        guard let information = await resource.stored()?.information,
+            information.completeLength ?? .max <= longestList
+        else { return nil }
+        let bytes = try await resource.storedBeginning(atMost: longestList, fields: [:])
+        let isList =
+            PlaylistFormat(of: bytes) == .hls
+            || PlaylistFormat.isDeclared(by: information.mediaType, name: resource.url.lastPathComponent)
+        guard isList, !StreamText.begins(bytes) else { return nil }
+        let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+            .map { $0.trimmingCharacters(in: .whitespaces) }
+        let urls = lines.filter { !$0.isEmpty && !$0.hasPrefix("#") }
+            .compactMap { try? resource.url.resolving($0).description }
+        return urls.isEmpty ? nil : urls
+    }
+
+    /// Bytes of the longest list whose files are named.
+    private static let longestList: Int64 = 1 << 20
 
     private func selection() throws -> StreamSelection {
         var options = StreamOptions()

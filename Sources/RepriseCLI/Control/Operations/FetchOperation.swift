@@ -1,3 +1,4 @@
+import ArgumentParser
 import Playlists
 import Reprise
 import RepriseProxy
@@ -105,6 +106,11 @@ private struct Transfer: Sendable {
         let stored = min(before.ranges.byteCount, await resource.storedProgress().ranges.byteCount)
         let read = whole.read
         defer { read.cancel() }
+        if isValidating, before.isComplete, read.originStatus ?? 500 >= 400 {
+            throw Failure.Reason(
+                code: ExitCode(69), name: "\(RepriseError.Code.originUnreachable)",
+                message: "The origin could not be asked whether \(name) has changed. The stored file stays as it is.")
+        }
         // Of an empty file there is nothing to store, whatever the store makes of it.
         if read.isOfEmptyFile {
             teller.begin(total: 0, stored: 0)
