@@ -140,7 +140,10 @@ public final class MediaCache: Sendable {
     package var isReadOnly: Bool { engine.store?.problem != nil }
 
     /// Whether nothing is being stored, for now or for good, although it was to be.
-    package var isDegraded: Bool { storeProblem != nil || engine.store?.breaker.reason != nil }
+    package var isDegraded: Bool { storeProblem != nil || engine.store?.breaker.reason != nil || shortage != nil }
+
+    /// The lack of free disk space because of which nothing can be stored, whatever is evicted.
+    package var shortage: StorageObstacle? { engine.store?.shortage }
 
     /// Returns once the index has written what came before; never while it is hung.
     package func turn() async { await engine.store?.recorder.turn() }

@@ -30,6 +30,7 @@ struct Announcement {
         let room = StoredRoom(storedBytes: cache.storedBytes, limit: cache.limit, freeBytes: cache.freeBytes)
         let stored = "\(directory), \(room)"
         let place = cache.isStoring ? stored : cache.isReadOnly ? "\(stored), read-only" : "no store"
+        let shortage = cache.shortage.map { "\nNothing can be stored: \($0.advice)" } ?? ""
         let hours = cache.downloads.window.map { "\nDownloads run \($0) only, in local time." } ?? ""
         let (address, token) = address(showingToken: showingToken)
         let listening = values.token == nil ? server.address : address
@@ -37,7 +38,7 @@ struct Announcement {
         let page = server.hasPage ? "\nPage for a browser: \(address)/" : ""
         return """
             Reprise is listening on \(listening)\(others)
-            Cache: \(place)\(hours)\(page)
+            Cache: \(place)\(shortage)\(hours)\(page)
             Put this before a media URL, scheme as the first segment, for example:
               mpv \(address)/https/example.com/film.mp4\(token)
             """

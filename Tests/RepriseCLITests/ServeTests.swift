@@ -196,4 +196,18 @@ import Testing
             #expect(outcome.errors.contains(place))
         }
     }
+
+    @Test("Where the disk has less room than is to stay free, serve says that nothing can be stored") func shortage()
+        async throws
+    {
+        try await Site.run { site async throws in
+            let outcome = try await Serving.run(site.directory, ["--minimum-free", "9000TB"]) { serving async throws in
+                let ready = try await serving.get("/-/ready")
+                #expect(ready.head.status == 200 && ready.body == Array("degraded\n".utf8))
+                let status = String(decoding: try await serving.get("/-/status.json").body, as: UTF8.self)
+                #expect(status.contains("\"problem\":\""), "\(status)")
+            }
+            #expect(outcome.output.contains("Nothing can be stored: "), "\(outcome)")
+        }
+    }
 }

@@ -222,6 +222,14 @@ final class Store: Sendable {
         return .outgrown(kept: max(0, kept - allocated), limit: quota.limit)
     }
 
+    /// The lack of free disk space because of which nothing can be stored, whatever is evicted.
+    var shortage: StorageObstacle? {
+        guard let missing = quota.diskShortage(Self.mostReserved)?.missing, missing > quota.usage.allocated else {
+            return nil
+        }
+        return diskObstacle(to: Self.mostReserved)
+    }
+
     /// Most bytes that are reserved at once.
     private static let mostReserved: Int64 = 1 << 20
 

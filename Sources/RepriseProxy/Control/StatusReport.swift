@@ -122,7 +122,8 @@ struct StatusReport: Encodable, Sendable {
     /// What `service` does now.
     init(of service: ProxyService) async {
         let cache = service.cache
-        let (allocated, problem) = (cache.allocatedBytes, cache.storeProblem?.message)
+        let allocated = cache.allocatedBytes
+        let problem = cache.storeProblem?.message ?? cache.shortage?.description
         name = service.configuration.name
         time = service.wallClock()
         started = service.control.started

@@ -291,7 +291,7 @@ const showDownloads = ({ downloads }) => {
   const items = downloads.filter(item => item.state !== "done");
   show("under-way", items.length);
   fill("downloads", items, idOf, card, (node, item) => {
-    const { state, fraction, completeLength, bytesPerSecond, error } = item;
+    const { state, fraction, completeLength, bytesPerSecond, error } = node.item = item;
     const words = percentOf(fraction), name = shownName(item);
     put(part(node, "name"), name);
     drawBar(part(node, "bar"), [[0, fraction]], 1, words + " downloaded");
@@ -305,6 +305,7 @@ const showDownloads = ({ downloads }) => {
     actions.replaceChildren(button(verb, name, () => act(
       "downloads", { pause: [], resume: [], [verb === "Pause" ? "pause" : "resume"]: ["id:" + item.id] },
       () => (verb === "Retry" ? "Trying again: " : verb + "d ") + name + ".")));
+    if (verb === "Retry" && can.has("remove")) actions.append(button("Remove…", name, () => remove(node.item)));
     if (hadFocus) actions.firstChild.focus();
   });
 };
@@ -704,6 +705,7 @@ copyable(at.address, "the address");
 copyable(at.playlist, "the playlist’s address");
 at["first-command"].append(copyBox("mpv " + example, "the command"));
 show("reach", isLocal);
+show("token-note", location.pathname !== "/");
 show("qr-place", !isLocal && qrCode(own));
 at["show-qr"].onclick = ({ target }) => {
   const place = at.qr, code = qrCode(own), size = code.length + 8;
