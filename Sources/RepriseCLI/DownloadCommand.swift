@@ -53,6 +53,7 @@ struct DownloadCommand: AsyncParsableCommand {
         if background, output != nil {
             throw ValidationError("--output waits for the end of the download; leave --background out.")
         }
+        if background, store.reset { throw ValidationError("--reset empties the cache, which a server uses.") }
         guard let output else {
             if options.force { throw ValidationError("--force goes with --output.") }
             return
@@ -75,9 +76,19 @@ struct DownloadCommand: AsyncParsableCommand {
             for url in urls { _ = try ResourceURL(url) }
             let names = try cache.names(store.dropQueryItem)
             try await run(signals) { access in
-                try await TransferRun.each(urls, in: access, output: printed) { url, meter in
-                    try await download(url, names: names, in: access, meter: meter)
+                var lists: [(url: String, files: [String])] = []
+                var outcome = try await TransferRun.each(urls, in: access, output: printed) { url, meter in
+                    lists.append((url, try await download(url, names: names, in: access, meter: meter)))
                 }
+                for list in lists {
+                    let files = try await cache.behindOwn(list.files)
+                    let end = try await TransferRun.each(files, in: access, output: printed) { url, meter in
+                        // A list in a list is downloaded itself, but not its files.
+                        _ = try await download(url, listedBy: list.url, names: names, in: access, meter: meter)
+                    }
+                    outcome.code = outcome.code ?? end.code
+                }
+                return outcome
             }
             guard let output else { return }
             let exporter = Exporter(cache: cache, names: names, output: output, stream: stream, isJSON: printed.json)
@@ -85,26 +96,38 @@ struct DownloadCommand: AsyncParsableCommand {
         }
     }
 
+    /// Downloads one URL; returns the URLs in it if it is a plain list of files.
+    ///
+    /// Other hosts than that of the list that lists it do not get the fields.
     private func download(
-        _ url: String, names: Names, in access: CacheAccess, meter: FetchMeter
-    ) async throws {
+        _ url: String, listedBy list: String? = nil, names: Names, in access: CacheAccess, meter: FetchMeter
+    ) async throws -> [String] {
         let isAlone = if case .opened = access { true } else { false }
         if background, isAlone {
             throw RepriseError(
                 .invalidArgument, "No server uses this cache. Start one with: reprise serve. Or leave --background out."
             )
         }
+        let isForeign = try list.map { try !ResourceURL($0).isSameHost(as: ResourceURL(url)) } ?? false
         let operation = DownloadOperation(
             url: url, quality: stream.quality, codec: stream.codec, audio: stream.audio, subtitles: stream.subtitles,
-            pause: isAlone ? nil : true, background: background ? true : nil, fields: headers.lines, names: names)
+            pause: isAlone ? nil : true, background: background ? true : nil, fields: isForeign ? nil : headers.lines,
+            names: names)
         let advice =
-            isAlone
-            ? "The download goes on whenever the cache is opened; or run the same command again."
-            : "A download that this command began is paused, unless another one waits for it: to go on, run the same "
-                + "command again."
+            list != nil
+            ? "Run the same command again to go on."
+            : isAlone
+                ? "The download goes on whenever the cache is opened; or run the same command again."
+                : "A download that this command began is paused, unless another one waits for it: to go on, run the same "
+                    + "command again."
         let outcome = try await access.perform(operation, shownBy: meter, of: url, names: names, advice: advice)
         if let failure = outcome.failure {
             throw outcome.isWaiting == true ? TransferRun.Waiting(reason: failure.reason) : failure.reason
+        }
+        guard outcome.listed == nil || output == nil else {
+            throw RepriseError(
+                .invalidArgument,
+                "\(URLText.redacted(url)) is a list of files, which --output does not write. Leave --output out.")
         }
         if printed.json {
             try Terminal.printJSON(meter.report(background ? "queued" : "done"))
@@ -113,14 +136,6 @@ struct DownloadCommand: AsyncParsableCommand {
         } else {
             try Terminal.print("Downloaded: \(URLText.redacted(url)), \(StoredAmount(outcome.storedBytes))")
         }
-        try await downloadFiles(outcome.listed ?? [], names: names, in: access)
-    }
-
-    /// Downloads the files of a list; a failure does not stop the others.
-    private func downloadFiles(_ urls: [String], names: Names, in access: CacheAccess) async throws {
-        let outcome = try await TransferRun.each(urls, in: access, output: printed) { url, meter in
-            try await download(url, names: names, in: access, meter: meter)
-        }
-        if let code = outcome.code { throw code }
+        return outcome.listed ?? []
     }
 }

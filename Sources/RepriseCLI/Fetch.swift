@@ -204,6 +204,7 @@ struct Fetch: AsyncParsableCommand {
         }
         if let unstored { throw Failure.Reason.notStored(unstored) }
         if outcome.isPlaylist == true, !playlistOnly {
+            meter.beginFiles(afterFetching: outcome.progress.bytes - outcome.progress.fromStore)
             try await fetchStream(url, names: names, in: access, meter: meter)
         }
         if printed.json { return try Terminal.printJSON(meter.report("done")) }

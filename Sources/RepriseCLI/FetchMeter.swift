@@ -37,6 +37,8 @@ final class FetchMeter: Sendable {
         var onFailure: (@Sendable () -> Void)?
         /// What was told last.
         var report: TransferReport?
+        /// Bytes of the playlist that this command fetched before the other files of a stream.
+        var playlistBytes: Int64 = 0
     }
 
     /// Which of several URLs it is.
@@ -115,8 +117,14 @@ final class FetchMeter: Sendable {
     /// So many bytes are there, `fromStore` of them by an earlier run.
     func note(bytes: Int64, fromStore: Int64) {
         let time = elapsed
-        state.withLock { $0.progress.note(bytes: bytes, fromStore: fromStore, at: time) }
+        state.withLock { state in
+            let stored = max(0, fromStore - state.playlistBytes)
+            state.progress.note(bytes: bytes, fromStore: stored, at: time)
+        }
     }
+
+    /// The other files of the stream follow, of whose playlist `bytes` were fetched.
+    func beginFiles(afterFetching bytes: Int64) { state.withLock { $0.playlistBytes = bytes } }
 
     /// Nothing is to arrive until ``goOn()``, because of `reason`; says so once, or as long on a terminal.
     func wait(because reason: RepriseError) {
@@ -151,7 +159,9 @@ final class FetchMeter: Sendable {
         let told = self.state.withLock { $0.report }
         return FetchReport(
             url: url, state: state, number: turn?.number, count: turn?.count, bytes: progress.bytes,
-            total: progress.total, fromStore: progress.fromStore, storedFiles: told?.storedFiles, files: told?.files,
+            // That of a stream is known when all of it is stored.
+            total: progress.total.flatMap { told?.files != nil && $0 < progress.bytes ? nil : $0 },
+            fromStore: progress.fromStore, storedFiles: told?.storedFiles, files: told?.files,
             seconds: elapsed / .seconds(1), error: failure?.message, code: failure?.name, status: failure?.status)
     }
 

@@ -89,6 +89,7 @@ struct Limit: AsyncParsableCommand {
     private func forecast() async throws {
         let bytes = size?.limit ?? .max
         let outcome = try await cache.perform(PruneOperation(size: bytes, olderThan: nil, tag: tag, dry: true))
+        if json { return try Terminal.printJSON(outcome) }
         try outcome.dry?.print()
         try Terminal.print(Prune.report(outcome))
     }

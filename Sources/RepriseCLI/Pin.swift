@@ -34,11 +34,17 @@ struct Pin: AsyncParsableCommand {
             "Fetch and keep the beginning only: seconds such as 10s, or bytes such as 5MB.", valueName: "amount"),
         transform: Beginning.read)
     var first: Beginning?
-    @Flag(help: "The outcome of each URL as one JSON object.")
+    @Flag(help: "The outcome of each URL that is kept as one JSON object.")
     var json = false
     @OptionGroup var headers: HeaderOptions
     @OptionGroup var store: StoreOptions
     @OptionGroup var cache: CacheOptions
+
+    /// A line of `--json`.
+    private struct Report: Encodable {
+        let url: String
+        let outcome: PinOperation.Outcome
+    }
 
     /// A thousand years: calendars and the formats of dates go on for longer.
     private static let longest = Duration.seconds(365_000 * 86_400)
@@ -89,13 +95,17 @@ struct Pin: AsyncParsableCommand {
         let operation = PinOperation(url: url, until: until, first: first?.text, fields: headers.lines, names: names)
         guard let first else {
             let outcome = try await access.perform(operation)
-            return try json ? Terminal.printJSON(outcome) : Terminal.print(Self.report(outcome, url: shown))
+            return try json
+                ? Terminal.printJSON(Report(url: shown, outcome: outcome))
+                : Terminal.print(Self.report(outcome, url: shown))
         }
         let outcome = try await access.perform(
             operation, shownBy: meter, of: url, names: names,
             advice: "Run the same command again to go on.")
         if let failure = outcome.failure { throw failure.reason }
-        try json ? Terminal.printJSON(outcome) : Terminal.print(Self.report(outcome, first: first, url: shown))
+        try json
+            ? Terminal.printJSON(Report(url: shown, outcome: outcome))
+            : Terminal.print(Self.report(outcome, first: first, url: shown))
     }
 
     /// How much of a beginning is kept.

@@ -80,7 +80,8 @@ struct TransferRun: Sendable {
                 try await work(url, meter)
                 outcome.isVain = false
                 guard output?.quiet != true else { continue }
-                for remark in try await access.perform(RemarksOperation(url: url)).remarks {
+                // The transfer has succeeded, whatever becomes of this question.
+                for remark in (try? await access.perform(RemarksOperation(url: url)))?.remarks ?? [] {
                     if remarks.insert(remark).inserted { Failure.report(remark) }
                 }
             } catch let warning as Unstored {

@@ -9,7 +9,7 @@ import Testing
 @Suite(.limit(minutes: 3)) struct FetchedStreamTests {
     private struct Report: Decodable {
         let state: String
-        let bytes, fromStore: Int64?
+        let bytes, fromStore, total: Int64?
         let storedFiles, files: Int?
     }
 
@@ -47,6 +47,16 @@ import Testing
             #expect(report.state == "done" && report.storedFiles == report.files && report.files == 3, "\(json)")
             #expect(report.fromStore == report.bytes && report.bytes ?? 0 > 600_000, "\(json)")
             #expect(await site.origin.settledSnapshot().requestCount == before)
+        }
+    }
+
+    @Test("the playlist counts as fetched, and its length is not that of the stream", arguments: [false, true])
+    func amounts(isServing: Bool) async throws {
+        try await Self.run(isServing: isServing) { site, url async throws in
+            let json = try await Command.run("fetch", site.directory, ["--json", url])
+            let report = try #require(try Command.json(Report.self, json).last)
+            #expect(report.fromStore == 0 && report.bytes ?? 0 > 600_000, "\(json)")
+            #expect(report.total ?? .max >= report.bytes ?? 0, "\(json)")
         }
     }
 

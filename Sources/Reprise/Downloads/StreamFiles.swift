@@ -194,7 +194,7 @@ struct StreamFiles: Sendable {
 
 extension ResourceURL {
     /// Whether fields for one may be sent to the other.
-    fileprivate func isSameHost(as other: ResourceURL) -> Bool {
+    package func isSameHost(as other: ResourceURL) -> Bool {
         scheme == other.scheme && authority == other.authority
     }
 }

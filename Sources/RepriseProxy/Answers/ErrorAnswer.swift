@@ -13,7 +13,9 @@ struct ErrorAnswer {
 
     /// Returns whether the connection can take another request.
     func send() async -> Bool {
-        context.service.noteFailure(error)
+        if !isWorthARepetition, error.code != .rangeNotSatisfiable, error.code != .invalidArgument {
+            context.service.noteFailure(error)
+        }
         context.service.log(
             .notice, "request failed",
             ["url": "\(context.resource.url.redacted)", "code": "\(error.code)", "error": "\(error.explanation)"])

@@ -140,4 +140,19 @@ import Testing
         #expect(Array(reporter.tally.origins.named.keys) == ["first.example"])
         #expect(reporter.hostRemarks.map(\.host) == ["first.example"])
     }
+
+    @Test func aRequestCountsToTheHostOfItsOwnURLWhateverItsAuthorization() async throws {
+        let (reporter, client) = (Reporter(), Client(401, 200))
+        let signed = try ResourceURL("http://cdn.example/film.mp4?sig=1")
+        var configuration = MediaCache.Configuration()
+        configuration.clock = CacheClock(ManualClock()) { Date(timeIntervalSince1970: 1_800_000_000) }
+        let layers = OriginLayers.stack(
+            on: client, configuration: configuration, precedence: Precedence(clock: configuration.clock),
+            authorizer: Authorizer { _ in Authorization(url: signed) },
+            meters: .init(
+                reporter: reporter, timings: OriginTimings(), awayHosts: AwayHosts(clock: configuration.clock)))
+        _ = try await layers.send(try Self.request().asking(for: nil))
+        #expect(client.requests.map(\.url.host) == ["a.example", "cdn.example"])
+        #expect(Array(reporter.tally.origins.named.keys) == ["a.example"])
+    }
 }

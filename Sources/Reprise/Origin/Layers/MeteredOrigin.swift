@@ -23,10 +23,9 @@ struct MeteredOrigin: Origin {
     func send(_ request: OriginRequest) async throws -> OriginResponse {
         let (reporter, host) = (meters.reporter, request.account)
         var request = request
-        request.context.onOddity = { [keyPolicy, url = request.url] oddity in
-            reporter.remark(
-                "Its responses violate HTTP/1.1, and were read anyway.", oddity, about: keyPolicy.key(for: url),
-                at: host)
+        let key = request.context.key ?? keyPolicy.key(for: request.url)
+        request.context.onOddity = { oddity in
+            reporter.remark("Its responses violate HTTP/1.1, and were read anyway.", oddity, about: key, at: host)
         }
         reporter.count { $0.statistics.originRequests += 1 }
         let (time, start) = (Int64(clock.now()), clock.elapsed())

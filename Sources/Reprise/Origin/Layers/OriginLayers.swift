@@ -78,7 +78,9 @@ struct PrioritizedOrigin: Origin {
         var request = request
         request.demand = demand
         request.context.interest = interest
+        // An authorization may give it another URL.
         let host = request.account
+        request.context.account = host
         let number = precedence.sends(interest, to: host)
         defer { precedence.answered(number, at: host) }
         return try await next.send(request)

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
+import HTTPSemantics
 import Playlists
+import Primitives
 import Reprise
 import RepriseProxy
 import RepriseStreams
@@ -43,11 +45,18 @@ struct DownloadOperation: ControlOperation {
         var selection = try selection()
         let resource = try names.resource(for: url, in: cache, fields: try HeaderFields.ofOperation(fields))
         try await cache.learnFiles(of: [resource.key], policy: names.policy)
+        let commands = cache.downloads.commands
         if background == true {
-            try await add(resource, to: cache, selection: selection)
+            // Otherwise another command that ends could pause or release it.
+            await commands.join(resource.key, pausing: false)
+            let result: Result<Void, any Error>
+            do { result = .success(try await add(resource, to: cache, selection: selection)) } catch {
+                result = .failure(error)
+            }
+            _ = try await commands.leave(resource.key, isCanceled: false)
+            try result.get()
             return Outcome(storedBytes: try await cache.storedBytes(ofTitle: resource))
         }
-        let commands = cache.downloads.commands
         if releases == true {
             if let former = await commands.former(resource.key) { selection = former.selection }
             await commands.join(resource.key, pausing: false, releasing: try await cache.retention(of: resource))
@@ -118,17 +127,25 @@ struct DownloadOperation: ControlOperation {
             information.completeLength ?? .max <= longestList
         else { return nil }
         let bytes = try await resource.storedBeginning(atMost: longestList, fields: [:])
+        let base = information.finalURL ?? resource.url
+        let type = MediaType(information.mediaType)?.essence
         let isList =
             PlaylistFormat(of: bytes) == .hls
-            || PlaylistFormat.isDeclared(by: information.mediaType, name: resource.url.lastPathComponent)
-        guard isList, !StreamText.begins(bytes) else { return nil }
-        let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
-            .map { $0.trimmingCharacters(in: .whitespaces) }
-        let urls = lines.filter { !$0.isEmpty && !$0.hasPrefix("#") }
-            .compactMap { try? resource.url.resolving($0).description }
-        return urls.isEmpty ? nil : urls
+            || PlaylistFormat.isDeclared(by: type, name: resource.url.lastPathComponent)
+        guard isList, !StreamText.begins(bytes), !bytes.contains(0) else { return nil }
+        // Many programs write lists in Latin-1.
+        let text = String(utf8: bytes) ?? String(decoding: bytes.map { UInt16($0) }, as: UTF16.self)
+        let lines = text.replacing("\u{FEFF}", with: "").split(whereSeparator: \.isNewline)
+            .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty && !$0.hasPrefix("#") }
+        guard lines.count <= mostListed else {
+            throw RepriseError(
+                .notDownloadable, "The list \(resource.url.redacted) has more than \(mostListed) files.")
+        }
+        // A line that is no URL is reported when it is downloaded.
+        return lines.map { (try? base.resolving($0).description) ?? $0 }
     }
 
+    private static let mostListed = 10_000
     /// Bytes of the longest list whose files are named.
     private static let longestList: Int64 = 1 << 20
 
