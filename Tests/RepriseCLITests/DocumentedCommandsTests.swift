@@ -72,6 +72,8 @@ struct DocumentedCommandsTests {
         for time in 1 2; do
           curl -s -o /dev/null -r 0-999 -A 'mpv 0.38.0' http://127.0.0.1:18090/https/example.com/film.mp4
         done
+        # A line is written after its answer.
+        until grep -q 'reprise; hit' /var/log/reprise/access.log; do sleep 0.05; done
         """
     ]
 
