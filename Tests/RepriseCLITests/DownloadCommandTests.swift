@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import RepriseTesting
 import TestLimits
 import TestSupport
@@ -90,6 +91,22 @@ import Testing
             let written = try await Command.run(
                 "download", site.directory, [site.origin.url("/other.m3u"), "-o", site.directory.path(of: "out")])
             #expect(written.exit == .status(64) && written.errors.contains("list of files"), "\(written)")
+        }
+    }
+
+    @Test("fields go to the host of a list only") func fieldsOfLists() async throws {
+        try await Site.run { site async throws in
+            let text = "one.mp3\nhttp://localhost:\(site.origin.port)/two.mp3\n"
+            site.origin.set(
+                TestOrigin.Resource(.bytes(Array(text.utf8)), mediaType: "audio/mpegurl; charset=utf-8"), at: "/list")
+            for path in ["/one.mp3", "/two.mp3"] { site.publish(path, length: 1000) }
+            let outcome = try await Command.run(
+                "download", site.directory, ["--header", "Authorization: Bearer S", site.origin.url("/list")])
+            #expect(outcome.exit == .status(0), "\(outcome)")
+            let origin = await site.origin.settledSnapshot()
+            for (path, value) in [("/list", "Bearer S"), ("/one.mp3", "Bearer S"), ("/two.mp3", nil)] {
+                #expect(origin[path].requests.map { $0.fields[.authorization] } == [value], "\(path)")
+            }
         }
     }
 }
