@@ -98,7 +98,7 @@ struct DownloadCommand: AsyncParsableCommand {
 
     /// Downloads one URL; returns the URLs in it if it is a plain list of files.
     ///
-    /// Other hosts than that of the list that lists it do not get the fields.
+    /// If a list names it, its host only gets the fields if it is the host of the list.
     private func download(
         _ url: String, listedBy list: String? = nil, names: Names, in access: CacheAccess, meter: FetchMeter
     ) async throws -> [String] {
@@ -114,12 +114,13 @@ struct DownloadCommand: AsyncParsableCommand {
             pause: isAlone ? nil : true, background: background ? true : nil, fields: isForeign ? nil : headers.lines,
             names: names)
         let advice =
-            list != nil
-            ? "Run the same command again to go on."
-            : isAlone
-                ? "The download goes on whenever the cache is opened; or run the same command again."
-                : "A download that this command began is paused, unless another one waits for it: to go on, run the same "
+            switch (list, isAlone) {
+            case (_?, _): "Run the same command again to go on."
+            case (nil, true): "The download goes on whenever the cache is opened; or run the same command again."
+            case (nil, false):
+                "A download that this command began is paused, unless another one waits for it: to go on, run the same "
                     + "command again."
+            }
         let outcome = try await access.perform(operation, shownBy: meter, of: url, names: names, advice: advice)
         if let failure = outcome.failure {
             throw outcome.isWaiting == true ? TransferRun.Waiting(reason: failure.reason) : failure.reason

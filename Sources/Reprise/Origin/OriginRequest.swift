@@ -50,7 +50,7 @@ extension OriginRequest {
     /// The request for `range`, or for the whole representation without one.
     ///
     /// `condition` makes it conditional on another state than that (RFC 9110 §13.1.2, §13.1.3). `interest` is how much
-    /// it is wanted until its response is here; without one it is wanted as ``demand`` says.
+    /// it is wanted until its response is here; by default ``demand``.
     func asking(
         for range: RangeSpec?, ifRange: String? = nil, unless condition: Validators? = nil,
         interest: RequestInterest? = nil
@@ -67,12 +67,12 @@ extension OriginRequest {
         // A question whether something has changed is short.
         if condition != nil { request.context.errand = nil }
         request.context.range = range
-        request.context.interest = interest ?? RequestInterest(demand)
+        request.context.interest = interest
         return request
     }
 }
 
-/// What the cache's own layers and clients know of a request besides.
+/// The parts of a request for the cache's own layers and clients.
 package struct OriginContext: Sendable {
     /// The key of the resource that is asked for; ``MediaCache/Configuration/authorize`` is asked about it.
     var key: CacheKey?
@@ -86,7 +86,7 @@ package struct OriginContext: Sendable {
     var hasTurn = false
     /// How long failures before the first byte are retried; `nil` for as long as ``RetryPolicy`` says.
     package var patience: Duration?
-    /// What its reader does where the origin ignores ranges.
+    /// How its reader proceeds if the origin ignores ranges.
     var rangeFallback = RangeFallback.wait
     /// Whether it is for a decryption key of a download, which is stored although the origin says `no-store`.
     var isForKey = false
@@ -94,7 +94,7 @@ package struct OriginContext: Sendable {
     package var errand: BackgroundErrand?
     /// Takes in another representation that comes for a hole, for the download that will read it.
     var successor: Successor?
-    /// Counts what its fetches bring.
+    /// Counts the bytes of its fetches.
     var tally: FetchTally?
     /// Answers instead of the cache's origin, for a file that is imported.
     var source: FileOrigin?

@@ -1,6 +1,6 @@
 import Primitives
 
-/// What a killed process may have left in the directory, and what the cleanup has found so far.
+/// Leftovers of a killed process in the directory, and the findings of the cleanup so far.
 ///
 /// The lock is a leaf.
 struct CrashLeftovers: Sendable {

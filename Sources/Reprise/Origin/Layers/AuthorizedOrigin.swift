@@ -1,16 +1,14 @@
 /// Gives requests the authorization that is known, and sends one again with another if it is refused.
 struct AuthorizedOrigin: Origin {
-    private let next: any Origin
-    private let authorizer: Authorizer
-
-    init(_ next: any Origin, authorizer: Authorizer) { (self.next, self.authorizer) = (next, authorizer) }
+    let next: any Origin
+    let authorizer: Authorizer
 
     func send(_ request: OriginRequest) async throws -> OriginResponse {
         guard request.method == .get || request.method == .head else { return try await next.send(request) }
         var sent = authorizer.apply(to: request)
         var response = try await next.send(sent.request)
         var isFinal = false
-        // With what is known by then, and with an answer of its own.
+        // Once with an authorization that became known in the meantime, and once with one for this request.
         for _ in 0..<2 where !isFinal {
             let renewal: Authorizer.Renewal?
             do { renewal = try await authorizer.renewal(of: request, sentAs: sent, after: response) } catch {

@@ -1,9 +1,9 @@
 import HTTPSemantics
 
-/// Counts each request that the client sends and its outcome, measures the time to its head, and notes what its
-/// response violates.
+/// Counts each request that the client sends and its outcome, measures the time to its head, and reports
+/// violations of HTTP in its response.
 struct MeteredOrigin: Origin {
-    /// Where it is noted.
+    /// The places for the numbers and the reports.
     struct Meters {
         let reporter: Reporter
         let timings: OriginTimings

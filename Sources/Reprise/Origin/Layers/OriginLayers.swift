@@ -5,9 +5,9 @@ import Primitives
 /// Each wraps an ``Origin`` and can be left out.
 ///
 /// - ``ImportingOrigin`` reads imported files.
-/// - ``OfflineOrigin`` refuses what must not be sent.
+/// - ``OfflineOrigin`` refuses requests that must not be sent.
 /// - ``PrioritizedOrigin`` waits for the request's turn.
-/// - ``AuthorizedOrigin`` asks the app's program for an authorization where a request is refused.
+/// - ``AuthorizedOrigin`` asks the app's program for an authorization if a request is refused.
 /// - ``MeteredOrigin`` counts and measures each request that the client sends.
 enum OriginLayers {
     static func stack(
@@ -15,19 +15,17 @@ enum OriginLayers {
         authorizer: Authorizer?, meters: MeteredOrigin.Meters
     ) -> any Origin {
         var origin: any Origin = MeteredOrigin(client, meters: meters, configuration: configuration)
-        if let authorizer { origin = AuthorizedOrigin(origin, authorizer: authorizer) }
-        origin = PrioritizedOrigin(origin, precedence: precedence)
-        origin = OfflineOrigin(origin, isOffline: configuration.reuse.isOffline)
-        return ImportingOrigin(origin, clock: configuration.clock)
+        if let authorizer { origin = AuthorizedOrigin(next: origin, authorizer: authorizer) }
+        origin = PrioritizedOrigin(next: origin, precedence: precedence)
+        origin = OfflineOrigin(next: origin, isOffline: configuration.reuse.isOffline)
+        return ImportingOrigin(next: origin, clock: configuration.clock)
     }
 }
 
 /// Reads the file that a request is imported from, which neither the network nor offline mode has to do with.
 struct ImportingOrigin: Origin {
-    private let next: any Origin
-    private let clock: CacheClock
-
-    init(_ next: any Origin, clock: CacheClock) { (self.next, self.clock) = (next, clock) }
+    let next: any Origin
+    let clock: CacheClock
 
     func send(_ request: OriginRequest) async throws -> OriginResponse {
         guard let source = request.context.source else { return try await next.send(request) }
@@ -40,10 +38,8 @@ struct ImportingOrigin: Origin {
 
 /// Refuses requests in offline mode, and those that may use no network.
 struct OfflineOrigin: Origin {
-    private let next: any Origin
-    private let isOffline: Bool
-
-    init(_ next: any Origin, isOffline: Bool) { (self.next, self.isOffline) = (next, isOffline) }
+    let next: any Origin
+    let isOffline: Bool
 
     func send(_ request: OriginRequest) async throws -> OriginResponse {
         guard !isOffline, request.networkPolicy != .never else {
@@ -65,10 +61,8 @@ extension RepriseError {
 
 /// Sends a request when its turn has come; see ``Precedence``.
 struct PrioritizedOrigin: Origin {
-    private let next: any Origin
-    private let precedence: Precedence
-
-    init(_ next: any Origin, precedence: Precedence) { (self.next, self.precedence) = (next, precedence) }
+    let next: any Origin
+    let precedence: Precedence
 
     /// Throws `CancellationError` if nothing wants the request any more before it is sent.
     func send(_ request: OriginRequest) async throws -> OriginResponse {

@@ -1,7 +1,7 @@
 import GRDB
 import Primitives
 
-/// Listing entries, adding up what they occupy, and finding records that are of no use.
+/// Lists entries, adds up their sizes, and finds useless records.
 extension EntryStore {
     /// All entries, most recently used first; with `isUntitled`, only those that belong to no recorded title.
     func all(isUntitled: Bool = false) throws(RepriseError) -> [CacheEntry] {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import HTTPSemantics
 import Playlists
 import Primitives
@@ -135,8 +134,7 @@ struct DownloadOperation: ControlOperation {
         guard isList, !StreamText.begins(bytes), !bytes.contains(0) else { return nil }
         // Many programs write lists in Latin-1.
         let text = String(utf8: bytes) ?? String(decoding: bytes.map { UInt16($0) }, as: UTF16.self)
-        let lines = text.replacing("\u{FEFF}", with: "").split(whereSeparator: \.isNewline)
-            .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty && !$0.hasPrefix("#") }
+        let lines = URLList.items(in: text, named: resource.url.redacted).map(\.url)
         guard lines.count <= mostListed else {
             throw RepriseError(
                 .notDownloadable, "The list \(resource.url.redacted) has more than \(mostListed) files.")
