@@ -32,6 +32,8 @@ final class Engine: Sendable {
     let splicing: SplicingHosts
     /// The hosts that cannot be reached at present.
     let awayHosts: AwayHosts
+    /// The hosts that let a request time out: stored responses are served stale instead of validating them there.
+    let silentHosts: AwayHosts
     /// Range request quirks of hosts.
     let rangeHabits: RangeHabits
     let progress = ProgressBoard()
@@ -71,13 +73,15 @@ final class Engine: Sendable {
         self.reporter = reporter
         splicing = SplicingHosts(store, clock: configuration.clock)
         awayHosts = AwayHosts(clock: configuration.clock)
+        silentHosts = AwayHosts(clock: configuration.clock, memory: .seconds(60))
         rangeHabits = RangeHabits(clock: configuration.clock)
         precedence = Precedence(clock: configuration.clock, isOffline: configuration.reuse.isOffline)
         self.pace = pace ?? DownloadPace(rate: configuration.downloadRate, clock: configuration.clock)
         authorizer = configuration.authorize.map { Authorizer($0) }
         self.origin = OriginLayers.stack(
             on: origin, configuration: configuration, precedence: precedence, authorizer: authorizer,
-            meters: MeteredOrigin.Meters(reporter: reporter, timings: timings, awayHosts: awayHosts))
+            meters: MeteredOrigin.Meters(
+                reporter: reporter, timings: timings, awayHosts: awayHosts, silentHosts: silentHosts))
         precedence.whenReadersWait { [weak self] in self?.watchWaits() }
     }
 

@@ -1,34 +1,37 @@
 import Primitives
 
-/// The hosts that could not be reached a moment ago.
+/// The hosts that could not be reached, or did not answer, a short time ago.
 ///
-/// A host is away from a request that found no connection until one that is answered, and for ``memory`` at most: who
-/// asks after that finds out what holds by then.
+/// A host is away from a failed request until one is answered, and for a limited time: then the next request finds out.
 package final class AwayHosts: Sendable {
-    /// How long a failure counts.
+    /// How long a failure counts by default.
     static let memory = Duration.seconds(10)
     /// Most hosts that are remembered.
     private static let most = 256
 
     private let clock: CacheClock
+    private let memory: Duration
     private let failures = Mutex<[String: Duration]>([:])
 
-    package init(clock: CacheClock) { self.clock = clock }
+    package convenience init(clock: CacheClock) { self.init(clock: clock, memory: Self.memory) }
+
+    /// Creates an empty list in which a failure counts for `memory`.
+    init(clock: CacheClock, memory: Duration) { (self.clock, self.memory) = (clock, memory) }
 
     /// Whether the host, with its port, is away.
     package func contains(_ authority: String) -> Bool {
         let now = clock.elapsed()
-        return failures.withLock { $0[authority].map { now - $0 < Self.memory } ?? false }
+        return failures.withLock { $0[authority].map { now - $0 < memory } ?? false }
     }
 
-    /// Whether the caller may try the host: it is not away, or the caller is the first after ``memory``.
+    /// Whether the caller may try the host: it is not away, or the caller is the first since that time is over.
     ///
     /// That one claims the try: for others the host stays away, until it is answered or as long again.
     package func claimsTry(of authority: String) -> Bool {
         let now = clock.elapsed()
         return failures.withLock { failures in
             guard let last = failures[authority] else { return true }
-            guard now - last >= Self.memory else { return false }
+            guard now - last >= memory else { return false }
             failures[authority] = now
             return true
         }
@@ -54,7 +57,7 @@ package final class AwayHosts: Sendable {
     package func noteFailure(of authority: String) {
         let now = clock.elapsed()
         failures.withLock { failures in
-            if failures.count >= Self.most { failures = failures.filter { now - $0.value < Self.memory } }
+            if failures.count >= Self.most { failures = failures.filter { now - $0.value < memory } }
             if failures.count < Self.most { failures[authority] = now }
         }
     }

@@ -14,8 +14,10 @@ package struct OriginPatience: Sendable {
 
     /// The default limit if there is no alternative, longer than the timeout of any player.
     static let longest = Duration.seconds(300)
-    /// The default limit if there is an alternative.
+    /// The default limit if a range request can fetch the rest.
     static let shortest = Duration.seconds(30)
+    /// The default limit if a stored response can be served stale.
+    static let validation = Duration.seconds(10)
 
     package init(response: Duration?, idle: Duration?, margin: Duration = .zero) {
         (self.response, self.idle, self.margin) = (response, idle, margin)
@@ -26,7 +28,7 @@ package struct OriginPatience: Sendable {
     /// A conditional request implies a stored response that can be served stale, so its default limit is short.
     package func untilHead(of request: OriginRequest) -> Duration {
         let isValidation = request.fields[.ifNoneMatch] != nil || request.fields[.ifModifiedSince] != nil
-        let usual = isValidation ? Self.shortest : Self.longest
+        let usual = isValidation ? Self.validation : Self.longest
         return max(response ?? usual + margin, request.longestSilence ?? .zero)
     }
 

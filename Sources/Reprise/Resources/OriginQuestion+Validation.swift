@@ -18,6 +18,9 @@ extension OriginQuestion {
         do {
             // No retries if a stale response can be served instead.
             if generation.mayServeStale(instead: RepriseError(.originUnreachable, "")) {
+                guard engine.silentHosts.claimsTry(of: wanted.origin.url.authority) else {
+                    throw RepriseError(.originTimedOut, "The host let another request time out a short time ago.")
+                }
                 return try await ask(about: generation, because: reason)
             }
             return try await retrying { try await ask(about: generation, because: reason) }

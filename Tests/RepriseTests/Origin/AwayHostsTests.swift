@@ -1,6 +1,8 @@
 import Foundation
+import Primitives
 import RepriseTesting
 import TestLimits
+import TestSupport
 import Testing
 
 @testable import Reprise
@@ -63,5 +65,38 @@ import Testing
         clock.advance(by: AwayHosts.memory)
         hosts.note(failure, from: "new")
         #expect(hosts.contains("new"))
+    }
+
+    @Test("when a host lets a validation time out, further stored files are served stale without waiting")
+    func silence() async throws {
+        let clock = ShiftableClock()
+        let bytes = [UInt8](repeating: 7, count: 1000)
+        let isSilent = Mutex(false)
+        let origin = ScriptedOrigin { request, _ in
+            if isSilent.withLock({ $0 }) { throw RepriseError(.originTimedOut, "Nothing came.") }
+            return .media(request, bytes, [.cacheControl: "max-age=0"])
+        }
+        try await origin.run {
+            $0.clock = CacheClock(clock) { clock.wallClock }
+        } _: { cache in
+            let files = try "abcdef".map { try cache.resource(for: "https://origin.test/\($0).mp4") }
+            for file in files { _ = try await file.read().collect() }
+            // Until then they are played.
+            clock.shift(by: .seconds(86_400))
+            isSilent.withLock { $0 = true }
+            func expect(_ count: Int, after file: MediaResource) async throws {
+                #expect(try await file.read().collect() == bytes)
+                #expect(origin.requests.count == files.count + count)
+            }
+            try await expect(1, after: files[0])
+            try await expect(1, after: files[1])
+            clock.shift(by: .seconds(60))
+            try await expect(2, after: files[2])
+            try await expect(2, after: files[3])
+            isSilent.withLock { $0 = false }
+            clock.shift(by: .seconds(60))
+            try await expect(3, after: files[4])
+            try await expect(4, after: files[5])
+        }
     }
 }

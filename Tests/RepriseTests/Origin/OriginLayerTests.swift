@@ -125,7 +125,7 @@ import Testing
         var configuration = MediaCache.Configuration()
         configuration.clock = clock
         let layer = MeteredOrigin(
-            client, meters: .init(reporter: reporter, timings: OriginTimings(), awayHosts: away),
+            client, meters: .init(reporter: reporter, timings: OriginTimings(), awayHosts: away, silentHosts: away),
             configuration: configuration)
         var request = try Self.request().asking(for: .bounded(0..<5))
         request.context.account = "first.example"
@@ -149,7 +149,8 @@ import Testing
             on: client, configuration: configuration, precedence: Precedence(clock: configuration.clock),
             authorizer: Authorizer { _ in Authorization(url: signed) },
             meters: .init(
-                reporter: reporter, timings: OriginTimings(), awayHosts: AwayHosts(clock: configuration.clock)))
+                reporter: reporter, timings: OriginTimings(), awayHosts: AwayHosts(clock: configuration.clock),
+                silentHosts: AwayHosts(clock: configuration.clock)))
         _ = try await layers.send(try Self.request().asking(for: nil))
         #expect(client.requests.map(\.url.host) == ["a.example", "cdn.example"])
         #expect(Array(reporter.tally.origins.named.keys) == ["a.example"])

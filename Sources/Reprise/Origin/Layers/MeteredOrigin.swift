@@ -7,7 +7,7 @@ struct MeteredOrigin: Origin {
     struct Meters {
         let reporter: Reporter
         let timings: OriginTimings
-        let awayHosts: AwayHosts
+        let awayHosts, silentHosts: AwayHosts
     }
 
     private let client: any Origin
@@ -36,6 +36,7 @@ struct MeteredOrigin: Origin {
             if let delay { meters.timings.noteFirstByte(delay, from: host) }
             reporter.count { $0.origins.count(host) { $0.noteRequest(outcome, after: delay) } }
             meters.awayHosts.noteAnswer(from: request.url.authority)
+            meters.silentHosts.noteAnswer(from: request.url.authority)
             (response.asked, response.requestTime) = (request, time)
             response.head.repair(
                 askedFor: request.context.range, now: HTTPDate(secondsSince1970: clock.moment.date))
@@ -44,6 +45,9 @@ struct MeteredOrigin: Origin {
             let outcome = error is CancellationError ? OriginCounts.Outcome.canceled : .failed
             reporter.count { $0.origins.count(host) { $0.noteRequest(outcome) } }
             meters.awayHosts.note(error, from: request.url.authority)
+            if (error as? RepriseError)?.code == .originTimedOut {
+                meters.silentHosts.noteFailure(of: request.url.authority)
+            }
             throw error
         }
     }
