@@ -39,6 +39,8 @@ extension DownloadQueue {
         var isOutdated = false
         /// Whether it was added with other fields, such as credentials, since what runs began.
         var isRenewed = false
+        /// Whether it runs at any hour, because a person resumed it outside of the hours for downloads.
+        var ignoresHours = false
     }
 
     /// What must be done.

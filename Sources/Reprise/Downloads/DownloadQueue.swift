@@ -99,19 +99,24 @@ struct DownloadQueue: Sendable {
         switch items[index].phase {
         case .paused, .done: return []
         case .running(let run):
-            items[index].phase = .paused
+            (items[index].phase, items[index].ignoresHours) = (.paused, false)
             return [.cancel(run)]
         case .queued, .waiting, .failed:
-            items[index].phase = .paused
+            (items[index].phase, items[index].ignoresHours) = (.paused, false)
             return []
         }
     }
+
+    /// Resumes a download; one that waits for its hours begins at once.
 
     mutating func resume(_ key: CacheKey) -> [Effect] {
         guard let index = index(of: key) else { return [] }
         items[index].lastError = nil
         switch items[index].phase {
         case .queued, .running, .done: return []
+        case .waiting(.schedule, _):
+            items[index].ignoresHours = true
+            return enqueue(index)
         case .waiting, .paused, .failed: return enqueue(index)
         }
     }
@@ -176,7 +181,7 @@ struct DownloadQueue: Sendable {
         switch ending {
         case .done:
             items[index].phase = .done
-            (items[index].waits, items[index].lastError) = (0, nil)
+            (items[index].waits, items[index].lastError, items[index].ignoresHours) = (0, nil, false)
         case .canceled: items[index].phase = .queued
         case .failed(let error):
             items[index].lastError = error
@@ -257,11 +262,11 @@ struct DownloadQueue: Sendable {
         var effects: [Effect] = []
         for index in items.indices {
             switch items[index].phase {
-            case .running(let run):
+            case .running(let run) where !items[index].ignoresHours:
                 effects.append(.cancel(run))
                 items[index].phase = .queued
             case .waiting(.schedule, _): items[index].phase = .queued
-            case .queued, .waiting, .paused, .done, .failed: continue
+            case .queued, .running, .waiting, .paused, .done, .failed: continue
             }
         }
         return effects + launch()
@@ -294,11 +299,12 @@ struct DownloadQueue: Sendable {
         var effects: [Effect] = []
         for index in items.indices where closing != nil || runs.count < width {
             guard case .queued = items[index].phase else { continue }
-            if let closing {
+            if let closing, !items[index].ignoresHours {
                 (items[index].phase, items[index].lastError) = (.waiting(.schedule, closing), closing)
                 items[index].retryTime = nil
                 continue
             }
+            guard runs.count < width else { continue }
             lastRun += 1
             runs.insert(lastRun)
             items[index].phase = .running(lastRun)

@@ -72,11 +72,15 @@ extension Downloads {
         for download in await list().reversed() { try await pause(download.key) }
     }
 
-    /// Resumes all downloads that are paused, wait for another attempt, or have failed.
+    /// Resumes all downloads that are paused, wait for another attempt, or have failed; those that wait for their hours
+    /// continue to wait.
     ///
     /// Stops at the first one that cannot be recorded as resumed.
     public func resumeAll() async throws {
-        for download in await list() where !download.isDone { try await resume(download.key) }
+        for download in await list() where !download.isDone {
+            if case .waiting(.schedule, _) = download.state { continue }
+            try await resume(download.key)
+        }
     }
 
     private func key(of url: URL, partition: String?) throws(RepriseError) -> CacheKey {

@@ -114,7 +114,10 @@ public final class Downloads: Sendable {
         }
     }
 
-    /// Goes on with a download that is paused, waits or has failed, when its turn comes.
+    /// Resumes a download that is paused, waits or has failed, when its turn comes.
+    ///
+    /// One that waits for its hours (``Download/Obstacle/schedule``) ignores them from now on, until it is paused or
+    /// done, or the cache is closed.
     ///
     /// Throws ``RepriseError`` with code `storageUnavailable` if that cannot be recorded; it stays as it is then.
     public func resume(_ key: CacheKey) async throws {
@@ -227,8 +230,8 @@ public final class Downloads: Sendable {
         let task = Task(priority: .userInitiated) { [weak self] in
             do throws(RepriseError) {
                 var recorded = try await store.index.look { try $0.downloads.all() }
-                // Nothing will run that finds out.
-                if isIdle { recorded = await self?.settled(recorded) ?? recorded }
+                // Nothing will run soon that finds out.
+                if isIdle || self?.closing != nil { recorded = await self?.settled(recorded) ?? recorded }
                 self?.restore(recorded, isIdle: isIdle)
                 await self?.recordHours()
             } catch {

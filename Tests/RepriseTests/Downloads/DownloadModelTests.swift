@@ -20,6 +20,8 @@ import Testing
         /// When it goes on by itself.
         var time: Duration?
         var isSmallest = false
+        /// Whether it was resumed outside of the hours.
+        var ignoresHours = false
         /// The task that fetches for it, and whether that is for an earlier selection.
         var run: Run?
         var isOutdated = false
@@ -42,7 +44,7 @@ import Testing
         mutating func begin() -> [Int] {
             var begun: [Int] = []
             for number in order where facts[number]?.letter == "q" {
-                if isClosed {
+                if isClosed, facts[number]?.ignoresHours != true {
                     facts[number]?.problem = "s"
                     facts[number]?.time = nil
                 } else if live.count + begun.count < width {
@@ -163,6 +165,7 @@ import Testing
             case 3: return try pause(number)
             case 4:
                 try follow(queue.resume(Self.key(number))) { model in
+                    if model.facts[number]?.letter == "s" { model.facts[number]?.ignoresHours = true }
                     if model.facts[number]?.isDone == false { model.want(number) }
                 }
                 return "resume \(number)"
@@ -208,6 +211,7 @@ import Testing
                 guard model.facts[number]?.isDone == false else { return }
                 model.leave(number)
                 model.facts[number]?.isPaused = true
+                model.facts[number]?.ignoresHours = false
                 model.facts[number]?.problem = nil
             }
             return "pause \(number)"
@@ -247,7 +251,7 @@ import Testing
                 if facts.isOutdated {
                     facts.waits = 0
                 } else if case .done = ending.0 {
-                    (facts.isDone, facts.waits) = (true, 0)
+                    (facts.isDone, facts.waits, facts.ignoresHours) = (true, 0, false)
                 } else if let problem = ending.problem {
                     facts.problem = problem
                     if problem != "f" { facts.waits += 1 }
@@ -278,7 +282,7 @@ import Testing
             try follow(queue.look(at: isClosed ? Self.noon : Self.night)) { model in
                 model.isClosed = isClosed
                 for number in model.order {
-                    if isClosed { model.leave(number) }
+                    if isClosed, model.facts[number]?.ignoresHours != true { model.leave(number) }
                     if model.facts[number]?.letter == "s" { model.facts[number]?.problem = nil }
                 }
             }

@@ -301,7 +301,6 @@ import Testing
         #expect(error.code == .deferred && error.message.contains("02:00-06:00 only"))
         #expect(error.message.contains("at 02:00."))
         #expect(queue.end(run, of: Self.key(0), with: .canceled, at: .zero).isEmpty)
-        #expect(queue.resume(Self.key(0)).isEmpty)
         #expect(queue.add(Self.key(3), request: try Self.request(3)).isEmpty)
         _ = queue.pause(Self.key(1))
         #expect(queue.look(at: Self.noon).isEmpty)
@@ -310,6 +309,24 @@ import Testing
         #expect(Self.letters(queue) == "rpqq")
         _ = queue.setWindow(nil, at: Self.noon)
         #expect(Self.letters(queue) == "rpqq")
+    }
+
+    @Test("one that is resumed outside of its hours begins at once, and only that one")
+    func resumedOutsideHours() throws {
+        var queue = try Self.queue(3, width: 1)
+        _ = queue.setWindow(try Self.window(), at: Self.noon)
+        _ = queue.end(1, of: Self.key(0), with: .canceled, at: .zero)
+        #expect(Self.letters(queue) == "sss")
+        #expect(queue.resume(Self.key(1)).count == 1)
+        #expect(queue.resume(Self.key(2)).isEmpty, "one runs at a time")
+        #expect(Self.letters(queue) == "srq")
+        #expect(queue.look(at: Self.noon).isEmpty)
+        #expect(Self.letters(queue) == "srq")
+        _ = queue.end(try Self.run(1, of: queue), of: Self.key(1), with: .done, at: .zero)
+        #expect(Self.letters(queue) == "sdr")
+        _ = queue.pause(Self.key(2))
+        #expect(queue.resume(Self.key(2)).isEmpty)
+        #expect(Self.letters(queue) == "sds", "a pause ends it")
     }
 
     @Test("what waits for something else first waits for that, then for the hours")

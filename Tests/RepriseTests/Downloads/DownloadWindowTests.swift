@@ -130,11 +130,26 @@ import Testing
     func isRecorded(isResumed: Bool) async throws {
         try await Self.run { bench, wall, resource in
             try await bench.cache.downloads.add(resource)
-            if isResumed { try await bench.cache.downloads.resume(resource.key) }
+            if isResumed {
+                try await bench.cache.downloads.pause(resource.key)
+                try await bench.cache.downloads.resume(resource.key)
+            }
             await bench.cache.close()
             let error = try CacheInspector(directory: bench.directory.path).downloads().first?.lastError
             #expect(error?.code == .deferred, "\(error as Any)")
             #expect(error?.message.contains("02:00-06:00") == true)
+        }
+    }
+
+    @Test("a download that waits for its hours begins when a person resumes it, but not when all are resumed")
+    func now() async throws {
+        try await Self.run { bench, _, file in
+            try await bench.cache.downloads.add(file)
+            try await bench.cache.downloads.resumeAll()
+            #expect(await Self.state(bench.cache) == "waiting")
+            try await bench.cache.downloads.resume(file.key)
+            bench.origin.release("/a")
+            await eventually { await Self.state(bench.cache) == "done" }
         }
     }
 

@@ -75,7 +75,7 @@ struct DownloadTrouble: Codable, Equatable, Sendable {
                 "Start the server with --authorize-command, or try again: reprise downloads --resume URL"
             )
         case .space: ("space", "It goes on by itself when there is room.")
-        case .schedule: ("hours", "It goes on by itself.")
+        case .schedule: ("hours", "To begin now: reprise downloads --resume URL")
         }
     }
 
