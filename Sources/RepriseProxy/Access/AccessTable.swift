@@ -11,6 +11,8 @@ final class AccessTable: Sendable {
     }
 
     private let entries: [Entry]
+    /// The names of those who use them.
+    let names: [String]
     private let lengths: Set<Int>
     /// Whether clients may show a token in `Authorization`, too.
     private let takesAuthorization: Bool
@@ -21,16 +23,16 @@ final class AccessTable: Sendable {
     init(_ tokens: [AccessToken], takesAuthorization: Bool = true, after former: AccessTable? = nil) {
         let known = Dictionary(
             (former?.entries ?? []).map { ($0.holder.name, $0.holder) }, uniquingKeysWith: { first, _ in first })
-        entries = tokens.map { token in
-            Entry(digest: Self.digest(of: token.text.utf8), holder: TokenHolder(token, after: known[token.name]))
+        let holders = tokens.flatMap { token in
+            let holder = TokenHolder(token, after: known[token.name])
+            return [holder] + (token.forPlayers.map { [TokenHolder($0, after: holder)] } ?? [])
         }
-        texts = TokenTexts(Set(tokens.map(\.text)))
-        lengths = Set(tokens.map(\.text.utf8.count))
+        entries = holders.map { Entry(digest: Self.digest(of: $0.token.text.utf8), holder: $0) }
+        names = tokens.compactMap(\.name)
+        texts = TokenTexts(Set(holders.map(\.token.text)))
+        lengths = Set(holders.map(\.token.text.utf8.count))
         self.takesAuthorization = takesAuthorization
     }
-
-    /// Their names.
-    var names: [String] { entries.compactMap(\.holder.name) }
 
     /// What a client without a right token is told to show (RFC 9110 §11.6.1); nothing if only the path may have one.
     ///

@@ -1,3 +1,6 @@
+import Crypto
+import Foundation
+
 /// A text that lets those who know it use a server, and what they may do there.
 package struct AccessToken: Sendable {
     /// The text, which is part of URLs and of request fields.
@@ -20,5 +23,17 @@ package struct AccessToken: Sendable {
     ) {
         (self.text, self.name, self.mayControl, self.mayBrowse) = (text, name, mayControl, mayBrowse)
         (self.mostAnswers, self.rate) = (mostAnswers, rate)
+    }
+    /// The token in the addresses that the page and the list of titles show to those who may control the server; `nil`
+    /// for a token that is for playing anyway.
+    ///
+    /// It allows playing and reading the list, counts as this one, and is derived from it.
+    var forPlayers: AccessToken? {
+        guard mayControl else { return nil }
+        let code = HMAC<SHA256>.authenticationCode(
+            for: Data("reprise players".utf8), using: SymmetricKey(data: Data(text.utf8)))
+        let derived = code.prefix(16).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+        return AccessToken(
+            derived, name: name, mayControl: false, mayBrowse: true, mostAnswers: mostAnswers, rate: rate)
     }
 }

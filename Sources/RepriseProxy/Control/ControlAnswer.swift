@@ -72,10 +72,9 @@ struct ControlAnswer: Sendable {
         case "titles.m3u":
             try expect(["GET", "HEAD"], of: target, parameters: TitlesReport.Query.filters)
             let query = try TitlesReport.Query(target, usualOrder: .name)
-            // Players do not show a password or a Bearer token again for the addresses in a playlist. One for control
-            // is not written down where it was not before.
+            // Players do not show a password or a Bearer token again for the addresses in a playlist.
             let token = head.sender?.holder.token
-            let server = service.address(for: head, showing: token?.mayControl == false ? token?.text : nil)
+            let server = service.address(for: head, showing: (token?.forPlayers ?? token)?.text)
             let playlist = try await TitlesPlaylist.text(query, of: service, at: server)
             return try await send(Array(playlist.utf8), after: beginning(200, type: TitlesPlaylist.mediaType))
         case "history.json":

@@ -10,7 +10,7 @@ struct PageDocument: Sendable {
     private let status: Int
     /// Whether it asks for titles; the form for the token must not have them read.
     var listsTitles: Bool { status == 200 }
-    /// The document with its style and its script.
+    /// The document with its style and its script, and a place for the token of players.
     let html: String
     /// What a browser may do with the document: run its own script, show its own style, ask this server (CSP Level 3).
     ///
@@ -55,6 +55,7 @@ struct PageDocument: Sendable {
     /// The address may have a token, so that no page may learn it as a referrer.
     func answer(to head: ClientHead, at time: Double) -> ByteBuffer {
         var buffer = ByteBuffer()
+        let html = html.replacing("PLAYER_TOKEN", with: head.sender?.holder.token.forPlayers?.text ?? "")
         buffer.writeStatusLine(status)
         buffer.writeString("Date: \(HTTPDate(secondsSince1970: Int64(time)))\r\n")
         buffer.writeStaticString(

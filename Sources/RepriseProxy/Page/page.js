@@ -2,6 +2,8 @@
 (() => {
 const root = location.pathname.replace(/\/*$/, "/");
 const own = location.origin + root;
+// Addresses that leave the page have a token that cannot control the server.
+const { player } = document.documentElement.dataset, forPlayers = player ? `${location.origin}/${player}/` : own;
 const at = new Proxy({}, { get: (_, id) => document.getElementById(id) });
 let can = new Set();
 
@@ -66,9 +68,10 @@ const initials = name =>
   (name.match(/[\p{L}\p{N}]+/gu) ?? ["▸"]).slice(0, 2).map(word => [...word][0].toUpperCase()).join("");
 const hueOf = name => [...name].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)) % 360, 7);
 // The URL itself, or the one behind an address of this server.
-const urlOf = (text, server) => {
+const urlOf = text => {
   let told = text.trim();
-  if (told.startsWith(server)) told = told.slice(server.length).replace(/^(https?)\/+/, "$1://");
+  const base = [own, forPlayers].find(base => told.startsWith(base));
+  if (base) told = told.slice(base.length).replace(/^(https?)\/+/, "$1://");
   else if (/^[\w-]+(\.[\w-]+)+(:\d+)?\/./.test(told)) told = "https://" + told;
   if (!/^https?:\/\/[^/]/i.test(told) || !URL.canParse(told)) return undefined;
   return new URL(told).href.split("#")[0];
@@ -298,13 +301,13 @@ const showDownloads = ({ downloads }) => {
     node.classList.toggle("failed", state === "failed");
     put(part(node, "facts"), facts(stateWords(state), words + (completeLength ? " of " + bytes(completeLength) : ""),
       state === "running" && bytesPerSecond && bytes(bytesPerSecond) + "/s", error && plain(error)));
-    const verb = state === "paused" ? "Resume" : state === "failed" ? "Retry" : "Pause";
+    const verb = { paused: "Resume", failed: "Retry", waitingForHours: "Download now" }[state] || "Pause";
     const actions = part(node, "actions"), hadFocus = actions.contains(document.activeElement);
     if (!can.has("downloads") || node.verb === verb) return;
     node.verb = verb;
     actions.replaceChildren(button(verb, name, () => act(
       "downloads", { pause: [], resume: [], [verb === "Pause" ? "pause" : "resume"]: ["id:" + item.id] },
-      () => (verb === "Retry" ? "Trying again: " : verb + "d ") + name + ".")));
+      () => ({ Retry: "Trying again: ", "Download now": "Downloading " }[verb] || verb + "d ") + name + ".")));
     if (verb === "Retry" && can.has("remove")) actions.append(button("Remove…", name, () => remove(node.item)));
     if (hadFocus) actions.firstChild.focus();
   });
@@ -529,7 +532,7 @@ at.prune.onclick = async () => {
   act("prune", member === "size" ? { size: Math.floor(last.store.mediaBytes * value) } : { olderThan: Number(value) },
     outcome => bytes(outcome.freedBytes) + " freed, " + bytes(outcome.leftBytes) + " left.", () => narrow({}));
 };
-const linkOf = item => own + "-/play?id=" + item.id;
+const linkOf = item => forPlayers + "-/play?id=" + item.id;
 const openPlayer = (source, name, isSound) => {
   const dialog = at.player, media = make(isSound ? "audio" : "video");
   media.controls = media.autoplay = true;
@@ -553,7 +556,7 @@ for (const name of ["player", "details"]) at[name + "-close"].onclick = () => at
 
 // The field for an address.
 const enteredURL = () => {
-  const field = at.url, url = urlOf(field.value, own);
+  const field = at.url, url = urlOf(field.value);
   put("open-problem", url ? "" : "Enter the address of a film or a song. It begins with https:// or http://.");
   field.ariaInvalid = !url;
   if (!url) field.focus();
@@ -562,7 +565,7 @@ const enteredURL = () => {
 at.open.onsubmit = event => {
   event.preventDefault();
   const url = enteredURL(), sounds = /\.(mp3|m4a|aac|flac|og[ga]|opus|wav)(\?|$)/i;
-  if (url) openPlayer(own + url.replace("://", "/"), nameOf(url).file, sounds.test(url));
+  if (url) openPlayer(forPlayers + url.replace("://", "/"), nameOf(url).file, sounds.test(url));
 };
 at.keep.onclick = async ({ target }) => {
   const url = enteredURL(), request = new AbortController();
@@ -696,16 +699,16 @@ const qrCode = text => {
 };
 
 // Addresses, as the browser knows them.
-const example = own + "https/example.com/film.mp4";
+const example = forPlayers + "https/example.com/film.mp4";
 const isLocal = /^(localhost|127\.|\[::1\])/.test(location.hostname);
-put("address", own);
+put("address", forPlayers);
 put("example", example);
-put("playlist", own + "-/titles.m3u");
+put("playlist", forPlayers + "-/titles.m3u");
 copyable(at.address, "the address");
 copyable(at.playlist, "the playlist’s address");
 at["first-command"].append(copyBox("mpv " + example, "the command"));
 show("reach", isLocal);
-show("token-note", location.pathname !== "/");
+show("token-note", player);
 show("qr-place", !isLocal && qrCode(own));
 at["show-qr"].onclick = ({ target }) => {
   const place = at.qr, code = qrCode(own), size = code.length + 8;

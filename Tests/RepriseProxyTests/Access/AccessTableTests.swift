@@ -48,6 +48,40 @@ import Testing
         #expect(head.pathPrefix == (isInPath ? "/\(target.split(separator: "/")[0])" : ""))
     }
 
+    @Test("those who control a server have a token for players, which only plays, and counts as theirs")
+    func players() throws {
+        let table = AccessTable(Self.tokens)
+        let token = try #require(Self.tokens[1].forPlayers)
+        #expect(Self.tokens[0].forPlayers == nil && token.text != Self.tokens[2].forPlayers?.text)
+        #expect(token.forPlayers == nil && !token.text.contains("other"))
+        var head = try Self.head("/\(token.text)/https/a/b", [])
+        #expect(table.identify(&head))
+        let holder = try #require(head.sender?.holder)
+        #expect(holder.name == "berta" && !holder.token.mayControl && holder.token.mayBrowse)
+        #expect(table.names == ["anna", "berta"])
+        #expect(table.texts.isShown(in: "/\(token.text)/https/a/b"))
+        var stranger = try Self.head("/\(token.text)/https/a/b", [])
+        #expect(!AccessTable([Self.tokens[0]]).identify(&stranger))
+    }
+
+    @Test("the token for players has its places in common with the token that it comes from")
+    func places() throws {
+        let token = AccessToken("control-token", name: "berta", mayControl: true, mostAnswers: 1)
+        let table = AccessTable([token])
+        let players = try #require(token.forPlayers)
+        var (first, second) = (try Self.head("/control-token/https/a/b", []), try Self.head("/\(players.text)/a", []))
+        #expect(table.identify(&first) && table.identify(&second))
+        guard case .taken(let place)? = first.sender?.holder.takePlace() else {
+            Issue.record("No place was free.")
+            return
+        }
+        guard case .refused? = second.sender?.holder.takePlace() else {
+            Issue.record("There were two places.")
+            return
+        }
+        place.giveBack()
+    }
+
     @Test(
         "only an Authorization that is meant for the server is taken away",
         arguments: [
