@@ -145,6 +145,9 @@ public final class MediaCache: Sendable {
     /// The lack of free disk space because of which nothing can be stored, whatever is evicted.
     package var shortage: StorageObstacle? { engine.store?.shortage }
 
+    /// Why nothing more can be stored, whatever is evicted.
+    package func lackOfRoom() async -> StorageObstacle? { await engine.store?.lackOfRoom() }
+
     /// Returns once the index has written what came before; never while it is hung.
     package func turn() async { await engine.store?.recorder.turn() }
 

@@ -15,22 +15,22 @@ struct Announcement {
     /// Prints them, to standard error if standard output is the access log.
     ///
     /// Only a terminal shows the token: other outputs are often kept, such as the journal of systemd.
-    func print() {
+    func print() async {
         // Lines of the access log are not mixed with others.
         guard values.accessLog != "-" else {
-            return Terminal.error(lines(showingToken: Terminal.isTerminal(STDERR_FILENO)))
+            return Terminal.error(await lines(showingToken: Terminal.isTerminal(STDERR_FILENO)))
         }
         // It serves all the same.
-        do { try Terminal.print(lines(showingToken: Terminal.isTerminal(STDOUT_FILENO))) } catch {
+        do { try Terminal.print(await lines(showingToken: Terminal.isTerminal(STDOUT_FILENO))) } catch {
             Terminal.error("reprise: \(error.message)")
         }
     }
 
-    private func lines(showingToken: Bool) -> String {
+    private func lines(showingToken: Bool) async -> String {
         let room = StoredRoom(storedBytes: cache.storedBytes, limit: cache.limit, freeBytes: cache.freeBytes)
         let stored = "\(directory), \(room)"
         let place = cache.isStoring ? stored : cache.isReadOnly ? "\(stored), read-only" : "no store"
-        let shortage = cache.shortage.map { "\nNothing can be stored: \($0.advice)" } ?? ""
+        let shortage = await cache.lackOfRoom().map { "\nNothing can be stored: \($0.advice)" } ?? ""
         let hours = cache.downloads.window.map { "\nDownloads run \($0) only, in local time." } ?? ""
         let (address, token) = address(showingToken: showingToken)
         let listening = values.token == nil ? server.address : address

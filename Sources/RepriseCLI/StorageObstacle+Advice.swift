@@ -32,7 +32,7 @@ extension StorageObstacle {
         case .outgrown(_, let limit): stored > limit / 10 * 9 ? false : await resource.isKeptBesideOthers()
         case .tag(let tag, let kept, let missing, let limit):
             kept - min(await resource.keptBytesOfOthers(taggedAs: tag) ?? kept, kept) + missing <= limit
-        case .disk, .fullDisk, .promised, .store: true
+        case .disk, .fullDisk, .filledByKept, .promised, .store: true
         }
     }
 
@@ -53,7 +53,8 @@ extension StorageObstacle {
             (length.map { "it has \(ByteCount($0)), and the" } ?? "the")
                 + " disk is too small: it has \(ByteCount(capacity)), and \(ByteCount(floor)) are to stay free "
                 + "(--minimum-free, and what the index needs). Choose a directory on another one with --cache-dir."
-        case .outgrown(let kept, let limit) where kept > limit / 2:
+        case .filledByKept(let kept, let limit),
+            .outgrown(let kept, let limit) where kept > limit / 2:
             "pinned entries and downloads occupy \(ByteCount(kept)) of the limit of \(ByteCount(limit)). Raise the limit with "
                 + "--limit, or release some with: reprise unpin"
         case .outgrown(_, let limit): Self.advice(limit: limit)

@@ -18,6 +18,8 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
     case outgrown(kept: Int64, limit: Int64)
     /// It has more bytes than one entry may occupy, which turned out on the way.
     case outgrownEntryLimit(limit: Int64)
+    /// Pinned entries and downloads leave no room for anything else under the limit.
+    case filledByKept(kept: Int64, limit: Int64)
     /// Pinned entries and downloads leave no room for it under the limit.
     case keptEntries(length: Int64, kept: Int64, limit: Int64)
     /// The disk has `free` bytes left, `floor` of which stay free, and eviction would not free enough.
@@ -59,6 +61,8 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
             "It turned out larger than the cache has room for: its limit is \(limit), of which pinned entries and downloads "
                 + "occupy \(kept)."
         case .outgrownEntryLimit(let limit): "It turned out larger than the \(limit) bytes that one entry may occupy."
+        case .filledByKept(let kept, let limit):
+            "Pinned entries and downloads occupy \(kept) of the limit of \(limit) bytes. Raise the limit, or release some."
         case .keptEntries(let length, let kept, let limit):
             "It has \(length) bytes, and pinned entries and downloads occupy \(kept) of the limit of \(limit)."
         case .disk(let length, let free, let floor):
@@ -82,7 +86,9 @@ package enum StorageObstacle: Sendable, Equatable, CustomStringConvertible {
     package var isOfItsSize: Bool {
         switch self {
         case .largerThanLimit, .largerThanEntryLimit, .largerThanDisk, .outgrownEntryLimit: true
-        case .forbidden, .coded, .offline, .outgrown, .keptEntries, .disk, .fullDisk, .promised, .tag, .store: false
+        case .forbidden, .coded, .offline, .outgrown, .filledByKept, .keptEntries, .disk, .fullDisk, .promised, .tag,
+            .store:
+            false
         }
     }
 

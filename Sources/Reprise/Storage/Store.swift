@@ -230,6 +230,17 @@ final class Store: Sendable {
         return diskObstacle(to: Self.mostReserved)
     }
 
+    /// Why nothing more can be stored, whatever is evicted: the disk is too full, or pinned entries and downloads fill
+    /// the limit.
+    func lackOfRoom() async -> StorageObstacle? {
+        if let shortage { return shortage }
+        guard quota.shortage(Self.mostReserved, countsIndex: false) > 0,
+            let kept = try? await index.look({ try $0.retentions.retainedUsage() }).allocated,
+            kept + Self.mostReserved > quota.limit
+        else { return nil }
+        return .filledByKept(kept: kept, limit: quota.limit)
+    }
+
     /// Most bytes that are reserved at once.
     private static let mostReserved: Int64 = 1 << 20
 

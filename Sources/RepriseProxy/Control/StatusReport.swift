@@ -123,7 +123,8 @@ struct StatusReport: Encodable, Sendable {
     init(of service: ProxyService) async {
         let cache = service.cache
         let allocated = cache.allocatedBytes
-        let problem = cache.storeProblem?.message ?? cache.shortage?.description
+        let lackOfRoom = await cache.lackOfRoom()
+        let problem = cache.storeProblem?.message ?? lackOfRoom?.description
         name = service.configuration.name
         time = service.wallClock()
         started = service.control.started
