@@ -63,14 +63,14 @@ struct CacheOptions: ParsableArguments {
         try CacheInspector(directory: directory, encryption: try encryption())
     }
 
-    /// Opens the cache for `body`, which fetches nothing, and closes it.
-    func withCache<T>(_ body: (MediaCache) async throws -> T) async throws -> T {
+    /// Opens the cache for `body`, which fetches nothing, and closes it; waits for another command if `isPatient`.
+    func withCache<T>(isPatient: Bool = true, _ body: (MediaCache) async throws -> T) async throws -> T {
         var configuration = MediaCache.Configuration()
         configuration.encryption = try encryption()
         configuration.resumesDownloads = false
         configuration.usesRecordedLimit = true
         let origin = OriginClient.make()
-        let cache = try await open(configuration, origin: origin)
+        let cache = try await open(configuration, origin: origin, wait: isPatient ? nil : .seconds(0))
         let result: Result<T, any Error>
         do {
             if let problem = cache.storeProblem { throw problem }
@@ -86,9 +86,12 @@ struct CacheOptions: ParsableArguments {
 
     /// Opens the cache as `configuration` says; on standard error stands what `--reset` drops.
     ///
-    /// A directory that cannot be used is an error unless the command `mayDoWithout`: then the cache stores nothing.
+    /// While another command uses the cache, waits as long as the option `wait` or its setting says, or until a signal
+    /// comes; it does not wait for a server. A directory that cannot be used is an error unless the command
+    /// `mayDoWithout`: then the cache stores nothing.
     func open(
-        _ configuration: MediaCache.Configuration, origin: any Origin, mayDoWithout: Bool = false
+        _ configuration: MediaCache.Configuration, origin: any Origin, mayDoWithout: Bool = false,
+        wait: TimeSpan? = nil, signals: StopSignals? = nil
     ) async throws -> MediaCache {
         var configuration = configuration
         configuration.downloadsStreams = true
@@ -99,7 +102,10 @@ struct CacheOptions: ParsableArguments {
             isReset.withLock { $0 = true }
         }
         do {
-            let cache = try await MediaCache.open(directory: directory, origin: origin, configuration: configuration)
+            let cache = try await whenFree(within: try settings().value(.wait, given: wait).duration, signals) {
+                [configuration] in
+                try await MediaCache.open(directory: directory, origin: origin, configuration: configuration)
+            }
             if isReset.withLock({ $0 }) {
                 Terminal.error("reprise: Dropped.")
             } else if let reason = cache.resetReason {
@@ -118,6 +124,27 @@ struct CacheOptions: ParsableArguments {
             else { throw error }
             throw RepriseError(
                 .keyUnavailable, "\(error.message) serve, fetch and pin drop \(foreign.summary) with --reset.")
+        }
+    }
+
+    /// The result of `open`, which is tried again while another command has the cache open.
+    private func whenFree(
+        within patience: Duration, _ signals: StopSignals?, _ open: () async throws -> MediaCache
+    ) async throws -> MediaCache {
+        let start = ContinuousClock.now
+        var isAnnounced = false
+        while true {
+            do { return try await open() } catch let error as RepriseError where error.code == .storageLocked {
+                // Commands have a server do their work.
+                guard .now - start < patience, try await ControlClient.find(self) == nil else { throw error }
+                if !isAnnounced, .now - start >= .seconds(1) {
+                    isAnnounced = true
+                    let time = TimeSpan(patience).defaultValueDescription
+                    Terminal.error("reprise: Another command uses the cache. Waiting for it, for up to \(time).")
+                }
+            }
+            if signals?.received != nil { throw CancellationError() }
+            try await Task.sleep(for: .milliseconds(100))
         }
     }
 
@@ -197,6 +224,9 @@ struct StoreOptions: ParsableArguments {
     var outgoingProxy: String?
 
     @OptionGroup(title: "Network") var network: NetworkOptions
+
+    @Option(help: Setting.wait.help("Time to wait while another command uses the cache.", valueName: "time"))
+    var wait: TimeSpan?
 
     @Flag(
         help:

@@ -113,6 +113,7 @@ extension Serve {
         _ = try store.configuration(from: settings)
         _ = try Names(store.dropQueryItem, from: settings)
         _ = try settings.value(.authorizeCommand, given: store.authorizeCommand)
+        _ = try settings.value(.wait, given: store.wait)
         _ = try store.proxies(from: settings)
         var configuration = MediaCache.Configuration()
         try DownloadOptions.apply(pace, to: &configuration, from: settings)

@@ -12,8 +12,8 @@ struct DownloadCommand: AsyncParsableCommand {
             and keys of one variant, with the languages that you choose. Of a plain list of files, such as an album in an \
             .m3u, all files are downloaded. Only what is missing is fetched.
 
-            Stop it at any time. The download goes on when you run the same command again, and whenever serve, fetch or \
-            play open the cache. If there is no room, it waits with what it has. See and change downloads with: \
+            Stop it at any time. The download continues when you run the same command again, with --queued, and whenever \
+            serve, download or fetch opens the cache. If there is no room, it waits with what it has. See and change downloads with: \
             reprise downloads. Delete one with: reprise remove URL.
 
             With --output, a copy is written when everything is stored: a stream becomes one file by ffmpeg, or a \
@@ -25,12 +25,15 @@ struct DownloadCommand: AsyncParsableCommand {
               reprise download https://example.com/show/master.m3u8 --output show.mkv
               reprise download --quality 720p --audio en,de https://example.com/film.m3u8
               reprise download --while 02:00-06:00 https://example.com/film.mp4
+              reprise download --from urls.txt
+              reprise download --queued
               reprise download --background https://example.com/film.mp4
             """,
         aliases: ["get"])
 
-    @Argument(help: "URLs of files and streams.")
-    var urls: [String]
+    @OptionGroup var sources: URLSources
+    @Flag(help: "Continue the downloads in the queue, except for paused ones.")
+    var queued = false
     @OptionGroup(title: "Of a stream") var stream: StreamOptions
     @Option(
         name: .shortAndLong,
@@ -49,7 +52,12 @@ struct DownloadCommand: AsyncParsableCommand {
     @OptionGroup var cache: CacheOptions
 
     func validate() throws {
-        if urls.isEmpty { throw ValidationError("Name the URLs to download.") }
+        if sources.isEmpty != queued {
+            throw ValidationError("Name the URLs to download, or a file of them with --from, or --queued.")
+        }
+        if queued, background || !headers.lines.isEmpty || stream.isGiven {
+            throw ValidationError("--queued continues downloads as they were begun: leave other options out.")
+        }
         if background, output != nil {
             throw ValidationError("--output waits for the end of the download; leave --background out.")
         }
@@ -58,7 +66,7 @@ struct DownloadCommand: AsyncParsableCommand {
             if options.force { throw ValidationError("--force goes with --output.") }
             return
         }
-        if urls.count != 1 { throw ValidationError("--output goes with a single URL.") }
+        if !sources.isSingle { throw ValidationError("--output goes with a single URL.") }
         if output.isEmpty { throw ValidationError("--output is empty; name a file or a folder.") }
         if Output.isStandardOutput(output) {
             throw ValidationError("--output names a file or a folder; fetch and export write to standard output.")
@@ -72,10 +80,14 @@ struct DownloadCommand: AsyncParsableCommand {
             let output = try output.map { try Output($0, force: options.force, cache: cache) }
             try output?.check()
             // Before the cache is opened: --reset empties it then.
-            let urls = try await cache.behindOwn(urls)
-            for url in urls { _ = try ResourceURL(url) }
+            let urls =
+                queued
+                ? []
+                : try signals.get(
+                    await signals.interrupting { try await sources.checked(in: cache, output: printed) })
             let names = try cache.names(store.dropQueryItem)
             try await run(signals) { access in
+                if queued { return try await continueQueue(names: names, in: access) }
                 var lists: [(url: String, files: [String])] = []
                 var outcome = try await TransferRun.each(urls, in: access, output: printed) { url, meter in
                     lists.append((url, try await download(url, names: names, in: access, meter: meter)))
@@ -96,6 +108,18 @@ struct DownloadCommand: AsyncParsableCommand {
         }
     }
 
+    /// Waits until all downloads have ended that are neither done nor paused.
+    private func continueQueue(names: Names, in access: CacheAccess) async throws -> TransferRun.Outcome {
+        let list = try await access.perform(DownloadsOperation(pause: [], resume: [], first: nil, names: names))
+        let urls = list.downloads.filter { !["done", "paused"].contains($0.state) }.map(\.url)
+        if urls.isEmpty, !printed.json {
+            try Terminal.print("There is nothing to continue. To begin a download: reprise download URL")
+        }
+        return try await TransferRun.each(urls, in: access, output: printed) { url, meter in
+            _ = try await download(url, names: names, in: access, meter: meter)
+        }
+    }
+
     /// Downloads one URL; returns the URLs in it if it is a plain list of files.
     ///
     /// If a list names it, its host only gets the fields if it is the host of the list.
@@ -111,12 +135,13 @@ struct DownloadCommand: AsyncParsableCommand {
         let isForeign = try list.map { try !ResourceURL($0).isSameHost(as: ResourceURL(url)) } ?? false
         let operation = DownloadOperation(
             url: url, quality: stream.quality, codec: stream.codec, audio: stream.audio, subtitles: stream.subtitles,
-            pause: isAlone ? nil : true, background: background ? true : nil, fields: isForeign ? nil : headers.lines,
+            pause: isAlone || queued ? nil : true, keepsSelection: queued ? true : nil,
+            background: background ? true : nil, fields: isForeign ? nil : headers.lines,
             names: names)
         let advice =
-            switch (list, isAlone) {
+            switch (list, isAlone || queued) {
             case (_?, _): "Run the same command again to go on."
-            case (nil, true): "The download goes on whenever the cache is opened; or run the same command again."
+            case (nil, true): "The download continues when serve, download or fetch opens the cache."
             case (nil, false):
                 "A download that this command began is paused, unless another one waits for it: to go on, run the same "
                     + "command again."

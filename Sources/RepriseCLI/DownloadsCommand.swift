@@ -9,8 +9,8 @@ struct DownloadsCommand: AsyncParsableCommand {
         commandName: "downloads",
         abstract: "List downloads in their order; pause, resume and move them.",
         discussion: """
-            Downloads are begun with reprise download, and go on whenever a command that fetches opens the cache: \
-            serve, download, fetch, play. Two run at once, in this order. What is paused stays stored. While the server runs, its \
+            Downloads are begun with reprise download, and continue whenever serve, download or fetch opens the cache; \
+            reprise download --queued continues all of them. Two run at once, in this order. What is paused stays stored. While the server runs, its \
             downloads say whether they run, wait or have failed, why, and what helps; they are queued otherwise, also \
             beside another command that fetches them, and say why they waited or failed last.
 
@@ -24,7 +24,9 @@ struct DownloadsCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("Download to pause; may be repeated.", valueName: "url"))
     var pause: [String] = []
-    @Option(help: ArgumentHelp("Download that may go on; may be repeated.", valueName: "url"))
+    @Option(
+        help: ArgumentHelp(
+            "Download to resume; one that waits for its hours begins at once. May be repeated.", valueName: "url"))
     var resume: [String] = []
     @Option(help: ArgumentHelp("Download to move before all others.", valueName: "url"))
     var first: String?
@@ -73,7 +75,9 @@ struct DownloadsCommand: AsyncParsableCommand {
         let operation = DownloadsOperation(
             pause: try await cache.behindOwn(pause), resume: try await cache.behindOwn(resume),
             first: try await cache.behindOwn(first.map { [$0] } ?? []).first, names: try names.names(cache))
-        do { return try await cache.perform(operation) } catch let error as RepriseError {
+        do { return try await cache.perform(operation, isPatient: !operation.onlyLists) } catch let error
+            as RepriseError
+        {
             // A process that takes no requests uses the cache: what it has recorded can still be listed.
             guard error.code == .storageLocked, operation.onlyLists else { throw error }
             let downloads = try await Download.all(try cache.recordedInspector(), policy: names.names(cache).policy)

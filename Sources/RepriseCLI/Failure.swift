@@ -39,7 +39,8 @@ enum Failure {
         }
     }
 
-    private static let sharingAdvice = " Commands share a cache while a server runs: reprise serve"
+    private static let sharingAdvice =
+        " Wait longer with REPRISE_WAIT=1h, or let commands share the cache through a server: reprise serve"
 
     private static func reason(_ failure: OutputFile.Failure) -> Reason {
         switch failure.reason {

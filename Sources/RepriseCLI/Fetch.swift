@@ -27,15 +27,7 @@ struct Fetch: AsyncParsableCommand {
               sort -u urls.txt | reprise fetch --from -
             """)
 
-    @Argument(help: "URLs to fetch.")
-    var urls: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            "Also fetch the URLs in this file, one on each line; - for standard input. May be repeated.",
-            discussion: "Blank lines and lines that begin with # are skipped, so that an .m3u of songs is such a file.",
-            valueName: "file"))
-    var from: [String] = []
+    @OptionGroup var sources: URLSources
 
     @Option(
         name: .shortAndLong,
@@ -66,6 +58,7 @@ struct Fetch: AsyncParsableCommand {
     @OptionGroup var cache: CacheOptions
 
     func validate() throws {
+        if sources.isEmpty { throw ValidationError("Name the URLs to fetch, or a file of them with --from.") }
         if let first, first.isNothing { throw ValidationError("--first takes more than nothing, such as 10s or 5MB.") }
         if output != nil, first != nil {
             throw ValidationError("--output writes whole files, and --first stores beginnings; take one of them.")
@@ -75,13 +68,8 @@ struct Fetch: AsyncParsableCommand {
             throw ValidationError(
                 "--rate and --while hold for whole files, and --first stores beginnings; take one or the other.")
         }
-        if urls.isEmpty, from.isEmpty {
-            throw ValidationError("Name the URLs to fetch, or a file of them with --from.")
-        }
-        if from.contains("") { throw ValidationError("--from is empty; name a file, or - for standard input.") }
-        if from.count(where: { $0 == "-" }) > 1 { throw ValidationError("Standard input can be read only once.") }
         if let output {
-            if urls.count != 1 || !from.isEmpty { throw ValidationError("--output goes with a single URL.") }
+            if !sources.isSingle { throw ValidationError("--output goes with a single URL.") }
             if output.isEmpty { throw ValidationError("--output is empty; name a file, or - for standard output.") }
             if printed.json, Output.isStandardOutput(output) {
                 throw ValidationError("Standard output takes either the media or --json.")
@@ -95,14 +83,14 @@ struct Fetch: AsyncParsableCommand {
         try await Failure.reporting {
             let run = try TransferRun(cache: cache, store: store, pace: pace)
             // What can be wrong without a look at the cache comes before it is opened: --reset empties it then.
-            let list = try signals.get(await signals.interrupting { try await listed() })
-            try check(list)
+            let urls = try signals.get(
+                await signals.interrupting { try await sources.checked(in: cache, output: printed) })
             let output = try output.map { try Output($0, force: options.force, cache: cache) }
             let file = try signals.get(await signals.interrupting { try await output?.open(signals) })
             let destination = output.flatMap { output in file.map { Destination(place: output, file: $0) } }
             do {
                 try await run(signals, mayDoWithout: output != nil) { access in
-                    try await TransferRun.each(list.map(\.url), in: access, output: printed) { url, meter in
+                    try await TransferRun.each(urls, in: access, output: printed) { url, meter in
                         try await fetch(url, in: access, meter: meter, to: destination)
                     }
                 }
@@ -136,35 +124,6 @@ struct Fetch: AsyncParsableCommand {
                         + "\(place.name). To have the film: reprise download URL --output \(place.name)")
             }
             try await file.append(bytes)
-        }
-    }
-
-    /// The URLs of the command line and of the files.
-    private func listed() async throws -> [URLList.Item] {
-        var list = URLList(urls)
-        for path in from { try await list.add(from: path) }
-        let behind = try await cache.behindOwn(list.items.map(\.url))
-        let items = zip(list.items, behind).map { URLList.Item(url: $1, place: $0.place) }
-        guard !items.isEmpty else {
-            throw RepriseError(
-                .invalidArgument,
-                "There is no URL in \(from.map { $0 == "-" ? "standard input" : $0 }.joined(separator: ", ")).")
-        }
-        return items
-    }
-
-    /// Throws if one of the URLs is none.
-    private func check(_ list: [URLList.Item]) throws {
-        for item in list {
-            do throws(RepriseError) { _ = try ResourceURL(item.url) } catch {
-                guard let reason = Failure.reason(error) else { throw error }
-                let message = (item.place.map { "\($0): " } ?? "") + reason.message
-                let placed = Failure.Reason(code: reason.code, name: reason.name, message: message)
-                let meter = FetchMeter(url: item.url, output: printed)
-                if printed.json { try Terminal.printJSON(meter.report("failed", failure: placed)) }
-                Failure.report(placed, of: item.url, amongOthers: list.count > 1 && item.place == nil)
-                throw reason.code
-            }
         }
     }
 

@@ -66,12 +66,15 @@ struct Play: AsyncParsableCommand {
             let url = try ResourceURL(try await cache.behindOwn(url))
             let player = try Player.find(player)
             var settings = try store.configuration(cache)
+            // They would compete with the player.
+            settings.resumesDownloads = false
             settings.reuse.isOffline = try values.value(.offline, given: offline)
             let origin = try OriginClient.make(for: cache, self.store)
             let result: Result<Int32, any Error>
             do {
                 // A cache that cannot be written must not stop playback.
-                let store = try await cache.open(settings, origin: origin, mayDoWithout: true)
+                let store = try await cache.open(
+                    settings, origin: origin, mayDoWithout: true, wait: self.store.wait, signals: signals)
                 if let reason = store.storeProblem.flatMap({ Failure.reason($0) }) { Failure.report(reason) }
                 let bypasses = Self.bypasses(of: store)
                 var configuration = ProxyConfiguration()
@@ -90,6 +93,8 @@ struct Play: AsyncParsableCommand {
                         port: port, otherwise: usualPort, token: token, of: cache)
                     return try await play(url, with: player, at: address)
                 }
+            } catch is CancellationError {
+                result = .failure(CancellationError())
             }
             await origin.shutdown()
             let code = try signals.get(result)

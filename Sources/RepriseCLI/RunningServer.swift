@@ -30,8 +30,8 @@ enum RunningServer {
         if let answer, answer.status == 200, answer.text.hasPrefix("Reprise ") { return address }
         if answer?.status == 401 { throw wrongToken(port, options) }
         throw unavailable(
-            "No server of Reprise answers at port \(port) of 127.0.0.1: give its port with --port, or wait for what uses the "
-                + "cache. Commands share a cache while a server runs: reprise serve",
+            "No server of Reprise answers at port \(port) of 127.0.0.1: give its port with --port, or wait longer for the other "
+                + "command with --wait. Commands share a cache while a server runs: reprise serve",
             options)
     }
 

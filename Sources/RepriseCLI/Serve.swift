@@ -150,7 +150,11 @@ struct Serve: AsyncParsableCommand {
         let origin = ParentOrigin(values.parents(of: configuration), direct: client)
         let peers = PeerClient(origins: client)
         // A cache that cannot be written must not stop playback.
-        let cache = try await self.cache.open(settings, origin: origin, mayDoWithout: true)
+        let cache: MediaCache
+        do {
+            cache = try await self.cache.open(
+                settings, origin: origin, mayDoWithout: true, wait: store.wait, signals: signals)
+        } catch is CancellationError { return try signals.get(.failure(CancellationError())) }
         var configuration = configuration
         configuration.controlPlaces = ControlPlace.all(
             for: try self.cache.directory, environment: CacheOptions.environment)
@@ -186,7 +190,7 @@ struct Serve: AsyncParsableCommand {
         // Only now, because an earlier hang-up would end the server.
         let watch = manager.watch(server, of: cache)
         defer { watch.cancel() }
-        Announcement(
+        await Announcement(
             server: server, cache: cache, directory: try self.cache.directory, values: values,
             tokenPlace: try self.cache.settings().place(of: Setting<String, String?>.token)
         ).print()

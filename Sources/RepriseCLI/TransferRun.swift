@@ -45,8 +45,12 @@ struct TransferRun: Sendable {
     ) async throws {
         let origin = try OriginClient.make(for: cache, store)
         let opened: MediaCache
-        do { opened = try await cache.open(settings, origin: origin, mayDoWithout: mayDoWithout) } catch {
+        do {
+            opened = try await cache.open(
+                settings, origin: origin, mayDoWithout: mayDoWithout, wait: store.wait, signals: signals)
+        } catch {
             await origin.shutdown()
+            if error is CancellationError { return try signals.get(.failure(error)) }
             guard let server = try await cache.server(insteadOf: error, given: given, isReset: store.reset) else {
                 throw error
             }

@@ -70,6 +70,32 @@ import Testing
         }
     }
 
+    @Test("the URLs in a file are downloaded, and a wrong line is named") func from() async throws {
+        try await Site.run { site async throws in
+            let urls = ["/a.mp3", "/b.mp3"].map { path in
+                site.publish(path, length: 1000)
+                return site.origin.url(path)
+            }
+            let (file, wrong) = (site.directory.path(of: "urls.txt"), site.directory.path(of: "wrong.txt"))
+            try urls.joined(separator: "\n").write(toFile: file, atomically: false, encoding: .utf8)
+            let outcome = try await Command.run("download", site.directory, ["--from", file])
+            #expect(outcome.exit == .status(0), "\(outcome)")
+            let list = try await Command.run("list", site.directory, ["--json"])
+            #expect(Set(try Command.json(Entry.self, list).filter { $0.kept == "download" }.map(\.url)) == Set(urls))
+            try "\n\(urls[0])\nfilm.mp4\n".write(toFile: wrong, atomically: false, encoding: .utf8)
+            let refused = try await Command.run("download", site.directory, ["--from", wrong])
+            #expect(refused.exit == .status(64) && refused.errors.contains("line 3"), "\(refused)")
+        }
+    }
+
+    @Test(
+        "--queued stands alone, and replaces URLs",
+        arguments: [[], ["--queued", "http://a/b"], ["--queued", "--background"]])
+    func queued(words: [String]) async throws {
+        let outcome = try await Command.run(["download"] + words)
+        #expect(outcome.exit == .status(64) && outcome.errors.contains("--queued"), "\(outcome)")
+    }
+
     @Test("of a plain list, all files are downloaded and kept") func list() async throws {
         try await Site.run { site async throws in
             let text = "\u{FEFF}#EXTM3U\n#EXTINF:30,One\none.mp3\n\n  /two.mp3\r\n"

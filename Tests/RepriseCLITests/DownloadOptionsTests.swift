@@ -81,6 +81,34 @@ import Testing
         let error: String?
     }
 
+    @Test("outside of its hours a server leaves a complete stream done, and begins what is resumed")
+    func resumedNow() async throws {
+        try await Site.run { site async throws in
+            let list = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\n0.ts\n#EXT-X-ENDLIST\n"
+            site.origin.set(
+                TestOrigin.Resource(.bytes(Array(list.utf8)), mediaType: "application/vnd.apple.mpegurl"), at: "/a.m3u8"
+            )
+            site.publish("/0.ts", length: 30_000)
+            site.publish("/film.mp4", length: 1000)
+            let (stream, film) = (site.origin.url("/a.m3u8"), site.origin.url("/film.mp4"))
+            let whole = try await Command.run("download", site.directory, [stream])
+            #expect(whole.exit == .status(0), "\(whole)")
+            let options = ["--while", Self.hours(from: 2, to: 4)]
+            try await Serving.run(site.directory, options, environment: Self.environment) { _ async throws in
+                let queued = try await Command.run("download", site.directory, ["--background", film])
+                #expect(queued.exit == .status(0), "\(queued)")
+                let waiting = try await Command.run("downloads", site.directory, ["--json"])
+                #expect(try Command.json(Report.self, waiting).map(\.state) == ["done", "waiting"], "\(waiting)")
+                #expect(waiting.output.contains("To begin now: reprise downloads --resume URL"), "\(waiting)")
+                _ = try await Command.run("downloads", site.directory, ["--resume", film])
+                try await eventually {
+                    let list = try await Command.run("downloads", site.directory, ["--json"])
+                    return try Command.json(Report.self, list).map(\.state) == ["done", "done"]
+                }
+            }
+        }
+    }
+
     @Test("outside of its hours nothing is asked, until when is said once, and a signal ends the wait")
     func closed() async throws {
         try await Site.run { site async throws in

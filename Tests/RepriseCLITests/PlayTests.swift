@@ -128,28 +128,6 @@ import Testing
         }
     }
 
-    @Test("A download that goes on beside the player is not played") func downloadsAreNotPlayed() async throws {
-        try await Site.run { site async throws in
-            site.publish("/film.mp4", length: 100_000)
-            _ = try await site.beginDownload(of: "/big.mp4")
-            let player = try await FakePlayer(
-                ending: "mkfifo \"$0.fifo\"; exec 4<>\"$0.fifo\"; echo playing; read -r <&4; exit 0")
-            defer { player.directory.remove() }
-            let child = try ChildProcess(
-                try Command.path, ["play", "--cache-dir", site.directory.path, site.origin.url("/film.mp4")],
-                environment: Command.environment(player.searchPath))
-            _ = await child.output.wait { $0.contains("playing") }
-            await site.origin.waitUntil { $0["/big.mp4"].bodyBytesSent >= 3_000_000 }
-            // The player has both ends open, so that this does not wait.
-            let fifo = open(player.path + ".fifo", O_WRONLY)
-            #expect(write(fifo, "\n", 1) == 1)
-            close(fifo)
-            let outcome = await child.outcome()
-            #expect(outcome.exit == .status(0), "\(outcome)")
-            #expect(outcome.errors.hasSuffix("reprise: 100 kB played, 0 B of it from the cache.\n"), "\(outcome)")
-        }
-    }
-
     @Test func theExitCodeIsThePlayers() async throws {
         try await Site.run { site async throws in
             site.publish("/film.mp4", length: 1000)
@@ -192,6 +170,32 @@ import Testing
         #expect(named.errors.contains("no-such-player"))
         let wrong = try await Command.run("play", directory, ["film.mp4"])
         #expect(wrong.exit == .status(64))
+    }
+
+    @Test("Downloads in the queue do not compete with the player") func downloadsWait() async throws {
+        try await Site.run { site async throws in
+            let player = try await FakePlayer()
+            defer { player.directory.remove() }
+            site.publish("/film.mp4", length: 100_000)
+            site.publish("/other.mp4", length: 100_000)
+            site.origin.holdHeads("/other.mp4")
+            let download = try ChildProcess(
+                Command.path, ["download", "--cache-dir", site.directory.path, site.origin.url("/other.mp4")],
+                environment: Command.environment())
+            await site.origin.waitUntil { $0["/other.mp4"].requestCount == 1 }
+            download.send(SIGTERM)
+            _ = await download.outcome()
+            let played = try await Command.run(
+                "play", site.directory, [site.origin.url("/film.mp4")], environment: player.searchPath)
+            #expect(played.exit == .status(0), "\(played)")
+            #expect(await site.origin.settledSnapshot()["/other.mp4"].requestCount == 1)
+            site.origin.release("/other.mp4")
+            let rest = try await Command.run("download", site.directory, ["--queued"])
+            #expect(rest.exit == .status(0) && rest.output.contains("Downloaded: "), "\(rest)")
+            let none = try await Command.run("download", site.directory, ["--queued"])
+            #expect(
+                none.output == "There is nothing to continue. To begin a download: reprise download URL\n", "\(none)")
+        }
     }
 
     @Test func theServerThatHasTheCacheIsUsed() async throws {

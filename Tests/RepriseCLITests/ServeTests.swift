@@ -197,6 +197,19 @@ import Testing
         }
     }
 
+    @Test("Where downloads fill the limit, serve says that nothing else can be stored") func filled() async throws {
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: 5_000_000)
+            let download = try await Command.run("download", site.directory, [site.origin.url("/film.mp4")])
+            #expect(download.exit == .status(0), "\(download)")
+            let outcome = try await Serving.run(site.directory, ["--limit", "3MB"]) { serving async throws in
+                let status = String(decoding: try await serving.get("/-/status.json").body, as: UTF8.self)
+                #expect(status.contains("\"problem\":\"Pinned entries and downloads occupy"), "\(status)")
+            }
+            #expect(outcome.output.contains("of the limit of 3.00 MB. Raise the limit with --limit, or"), "\(outcome)")
+        }
+    }
+
     @Test("Where the disk has less room than is to stay free, serve says that nothing can be stored") func shortage()
         async throws
     {

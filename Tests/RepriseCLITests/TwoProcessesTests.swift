@@ -111,6 +111,40 @@ import Testing
         }
     }
 
+    /// A command that may wait so long for another one.
+    private static func start(_ words: [String], _ site: Site, wait: String) throws -> ChildProcess {
+        try ChildProcess(
+            try Command.path, [words[0], "--cache-dir", site.directory.path] + words.dropFirst(),
+            environment: Command.environment(["REPRISE_WAIT": wait]), limit: .seconds(100))
+    }
+
+    @Test(
+        "a command waits for the one that downloads, and says so",
+        arguments: [["download", "/show.m3u8"], ["fetch", "/film.mp4"], ["prune", "--to", "1GB"]])
+    func waiting(words: [String]) async throws {
+        try await Self.run { site, _ async throws in
+            let words = words.map { $0.hasPrefix("/") ? site.origin.url($0) : $0 }
+            let child = try Self.start(words, site, wait: "1m")
+            _ = await child.errors.wait { $0.contains("Waiting for it, for up to 1m.") }
+            site.origin.release("/b.ts")
+            let outcome = await child.outcome()
+            #expect(outcome.exit == .status(0), "\(outcome)")
+        }
+    }
+
+    @Test(
+        "a signal ends the wait for another command",
+        arguments: [["download", "http://127.0.0.1:1/"], ["serve", "--port", "0"]])
+    func endedWait(words: [String]) async throws {
+        try await Self.run { site, _ async throws in
+            let child = try Self.start(words, site, wait: "1h")
+            _ = await child.errors.wait { $0.contains("Waiting for it") }
+            child.send(SIGTERM)
+            let outcome = await child.outcome()
+            #expect(outcome.exit == .signal(SIGTERM), "\(outcome)")
+        }
+    }
+
     @Test("two processes begin the same download at once: one has it, the other hears that")
     func sameDownload() async throws {
         try await Site.run { site async throws in

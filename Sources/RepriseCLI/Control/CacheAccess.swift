@@ -55,8 +55,12 @@ extension CacheAccess {
 
 extension CacheOptions {
     /// Runs `body` with the cache, or with the server that has it open; it fetches nothing.
-    func withAccess<T>(_ body: (CacheAccess) async throws -> T) async throws -> T {
-        do { return try await withCache { try await body(.opened($0)) } } catch let error as RepriseError {
+    ///
+    /// Waits for another command that has it open, if `isPatient`.
+    func withAccess<T>(isPatient: Bool = true, _ body: (CacheAccess) async throws -> T) async throws -> T {
+        do { return try await withCache(isPatient: isPatient) { try await body(.opened($0)) } } catch let error
+            as RepriseError
+        {
             guard error.code == .storageLocked, let server = try await server() else { throw error }
             return try await body(.server(server))
         }
@@ -88,7 +92,9 @@ extension CacheOptions {
     }
 
     /// Has one operation done that fetches nothing.
-    func perform<Operation: ControlOperation>(_ operation: Operation) async throws -> Operation.Outcome {
-        try await withAccess { try await $0.perform(operation) }
+    func perform<Operation: ControlOperation>(
+        _ operation: Operation, isPatient: Bool = true
+    ) async throws -> Operation.Outcome {
+        try await withAccess(isPatient: isPatient) { try await $0.perform(operation) }
     }
 }

@@ -102,9 +102,13 @@ extension Setting where Given == ByteCount, Value == ByteCount {
     }
 }
 
+extension Setting where Given == TimeSpan, Value == TimeSpan {
+    static var wait: Self { Self("wait", rule: TimeSpan.rule, default: .seconds(10)) }
+}
+
 extension Setting where Given == TimeSpan, Value == TimeSpan? {
     static var responseTimeout: Self {
-        silence("response-timeout", otherwise: "5m, and 30s if a stored response can be served in its place")
+        silence("response-timeout", otherwise: "5m, and 10s if a stored response can be served in its place")
     }
 
     static var idleTimeout: Self { silence("idle-timeout", otherwise: "5m, and 30s if a range can fetch the rest") }

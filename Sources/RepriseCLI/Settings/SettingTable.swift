@@ -9,6 +9,7 @@ enum SettingTable {
         Setting<String, String?>.encryptKey, Setting<LogLevel, LogLevel?>.logLevel,
         Setting<ByteCount, ByteCount?>.limit, Setting<ByteCount, ByteCount>.minimumFree,
         Setting<ByteCount, ByteCount?>.entryLimit, Setting<TimeSpan, TimeSpan?>.maximumAge,
+        Setting<TimeSpan, TimeSpan>.wait,
         Setting<[String], [String]>.dropQueryItem, Setting<String, String?>.authorizeCommand,
         Setting<String, String?>.outgoingProxy, Setting<String, String?>.trustRoots,
         Setting<TimeSpan, TimeSpan?>.responseTimeout, Setting<TimeSpan, TimeSpan?>.idleTimeout,

@@ -18,10 +18,10 @@ enum Command {
         }
     }
 
-    /// This process's environment without settings for the command.
+    /// This process's environment without settings for the command, which does not wait for others.
     static func environment(_ more: [String: String] = [:]) -> [String: String] {
         ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("REPRISE_") }
-            .merging(["SWIFT_BACKTRACE": "enable=no", "COLUMNS": "80"]) { $1 }
+            .merging(["SWIFT_BACKTRACE": "enable=no", "COLUMNS": "80", "REPRISE_WAIT": "0s"]) { $1 }
             .merging(more) { $1 }
     }
 

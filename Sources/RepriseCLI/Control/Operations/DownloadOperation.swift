@@ -19,6 +19,8 @@ struct DownloadOperation: ControlOperation {
     let quality, codec, audio, subtitles: String?
     /// Whether it is paused when the last operation that waits for it is ended early, unless it was under way before.
     let pause: Bool?
+    /// Whether a download that exists keeps its selection.
+    var keepsSelection: Bool?
     /// Whether it has its former retention again at the end.
     ///
     /// A title that was a download before stays one, with its own selection.
@@ -56,8 +58,10 @@ struct DownloadOperation: ControlOperation {
             try result.get()
             return Outcome(storedBytes: try await cache.storedBytes(ofTitle: resource))
         }
+        if releases == true || keepsSelection == true, let former = await commands.former(resource.key) {
+            selection = former.selection
+        }
         if releases == true {
-            if let former = await commands.former(resource.key) { selection = former.selection }
             await commands.join(resource.key, pausing: false, releasing: try await cache.retention(of: resource))
         } else {
             await commands.join(resource.key, pausing: pause == true)
