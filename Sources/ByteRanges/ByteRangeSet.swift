@@ -118,3 +118,150 @@ public struct ByteRangeSet: Sendable {
         table = SpanTable(chunkCapacity: table.chunkCapacity)
     }
 }
+
+extension ByteRangeSet: Sequence {
+    /// An iterator over the spans of a set, as they were when it was made.
+    public struct Iterator: IteratorProtocol, Sendable {
+        private let table: SpanTable
+        private var index: SpanTable.Index
+
+        fileprivate init(_ table: SpanTable) {
+            self.table = table
+            index = table.startIndex
+        }
+
+        /// Returns the next span, or `nil` after the last.
+        public mutating func next() -> Range<Int64>? {
+            guard let span = table.span(at: index) else { return nil }
+            index = table.index(after: index)
+            return span
+        }
+    }
+
+    /// Returns an iterator over the spans in ascending order.
+    ///
+    /// No span is empty, and between two spans there is always at least one missing position.
+    public func makeIterator() -> Iterator { Iterator(table) }
+
+    /// The exact number of spans; O(1).
+    public var underestimatedCount: Int { spanCount }
+}
+
+extension ByteRangeSet: Hashable {
+    /// Returns whether both sets have the same positions; O(*n*).
+    public static func == (lhs: ByteRangeSet, rhs: ByteRangeSet) -> Bool {
+        lhs.spanCount == rhs.spanCount && lhs.table.byteTotal == rhs.table.byteTotal && lhs.elementsEqual(rhs)
+    }
+
+    /// Feeds the spans to `hasher`; O(*n*).
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(spanCount)
+        for span in self { hasher.combine(span) }
+    }
+}
+
+extension ByteRangeSet: ExpressibleByArrayLiteral {
+    /// Creates the union of the ranges in the literal, which may overlap, touch and come in any order.
+    public init(arrayLiteral ranges: Range<Int64>...) {
+        self.init(ranges)
+    }
+}
+
+extension ByteRangeSet: CustomStringConvertible {
+    /// All spans in order, such as `[0..<100, 200..<500]`.
+    public var description: String {
+        "[" + map(\.description).joined(separator: ", ") + "]"
+    }
+}
+
+extension ByteRangeSet: Codable {
+    /// Writes the spans in ascending order as an array of `[lower, upper]` pairs, such as `[[0,100],[200,500]]`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        for span in self {
+            var pair = container.nestedUnkeyedContainer()
+            try pair.encode(span.lowerBound)
+            try pair.encode(span.upperBound)
+        }
+    }
+
+    /// Reads the output of `encode(to:)`, and nothing else.
+    ///
+    /// Throws `DecodingError` if a pair does not have exactly two bounds in `Int64`, is empty or inverted, or does not
+    /// start beyond the end of the pair before it: spans that overlap or touch were not written by this type.
+    public init(from decoder: any Decoder) throws {
+        self.init()
+        var container = try decoder.unkeyedContainer()
+        while !container.isAtEnd {
+            var pair = try container.nestedUnkeyedContainer()
+            let lower = try pair.decode(Int64.self)
+            let upper = try pair.decode(Int64.self)
+            guard pair.isAtEnd else {
+                throw DecodingError.dataCorruptedError(in: pair, debugDescription: "A span has more than two bounds.")
+            }
+            guard lower < upper else {
+                throw DecodingError.dataCorruptedError(
+                    in: pair, debugDescription: "The span from \(lower) to \(upper) is empty or inverted.")
+            }
+            if let last = table.lastSpan, lower <= last.upperBound {
+                throw DecodingError.dataCorruptedError(
+                    in: pair, debugDescription: "The span from \(lower) does not start beyond \(last.upperBound).")
+            }
+            table.append(lower..<upper)
+        }
+    }
+}
+
+extension ByteRangeSet {
+    /// A violation found by `checkInvariants()`.
+    package struct InvariantViolation: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    /// The number of chunks that hold the spans; 1 for a small or empty set.
+    package var chunkCount: Int { table.chunkCount }
+
+    /// The most spans a chunk may hold.
+    package var chunkCapacity: Int { table.chunkCapacity }
+
+    /// Throws `InvariantViolation` unless the spans are canonical, the chunks are within their limits, and the
+    /// directory and both counts agree with the spans; O(*n*).
+    package func checkInvariants() throws {
+        try checkSpans()
+        try checkChunks()
+    }
+
+    private func checkSpans() throws {
+        var spans = 0
+        var bytes: UInt64 = 0
+        var previous: Range<Int64>?
+        for span in self {
+            try require(!span.isEmpty, "empty span at \(span.lowerBound)")
+            if let previous {
+                try require(previous.upperBound < span.lowerBound, "\(previous) and \(span) overlap or touch")
+            }
+            previous = span
+            spans += 1
+            bytes += span.length
+        }
+        try require(spans == table.spanCount, "\(spans) spans, counted \(table.spanCount)")
+        try require(bytes == table.byteTotal, "\(bytes) bytes, counted \(table.byteTotal)")
+    }
+
+    private func checkChunks() throws {
+        let chunks = table.directory.map(\.spans) + [table.tail]
+        try require(chunks.count == 1 || chunks.allSatisfy { !$0.isEmpty }, "empty chunk")
+        try require(chunks.allSatisfy { $0.count <= table.chunkCapacity }, "chunk too large")
+        for (chunk, next) in zip(chunks, chunks.dropFirst()) {
+            let isWorthKeeping = chunk.count + next.count > table.chunkCapacity / 2
+            try require(isWorthKeeping, "neighbors of \(chunk.count) and \(next.count) spans not joined")
+        }
+        let isDirectoryRight = table.directory.allSatisfy { $0.lowerBound == $0.spans.first?.lowerBound }
+        try require(isDirectoryRight, "directory out of date")
+    }
+
+    private func require(_ condition: Bool, _ violation: @autoclosure () -> String) throws {
+        guard !condition else { return }
+        throw InvariantViolation(description: violation())
+    }
+}
