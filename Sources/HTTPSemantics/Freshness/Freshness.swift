@@ -123,3 +123,84 @@ public struct Freshness: Sendable, Hashable {
         return scanner.isAtEnd || scanner.next == UInt8(ascii: ",") ? number.clamped(to: CacheControl.longestTime) : 0
     }
 }
+
+extension Freshness {
+    /// The reason for serving a stale response.
+    public enum StaleReason: Sendable, Hashable {
+        /// It is validated in the background, for the next use (RFC 5861 §3).
+        case revalidating
+        /// The origin answered with 500, 502, 503 or 504, or not at all (RFC 5861 §4).
+        case error
+        /// The cache knows that it cannot reach the origin (RFC 9111 §4.2.4).
+        case disconnected
+    }
+
+    /// Whether the response may be served although it may be stale; true also while it is fresh.
+    ///
+    /// Never true if the response forbids staleness by `no-cache`, `must-revalidate` or, in a shared cache,
+    /// `proxy-revalidate` or `s-maxage`. When disconnected, no `stale-if-error` window is needed.
+    public func mayServeStale(because reason: StaleReason, now: HTTPDate) -> Bool {
+        if forbidsStale { return isFresh(now: now) }
+        switch reason {
+        case .revalidating: return staleness(now: now) <= staleWhileRevalidate
+        case .error: return staleness(now: now) <= staleIfError
+        case .disconnected: return true
+        }
+    }
+
+    /// Whether it may be used without asking the origin for a request with these directives (RFC 9111 §5.2.1).
+    ///
+    /// Honors `no-cache`, `max-age`, `min-fresh` and `max-stale`. A caller that does not let clients force validation
+    /// uses ``isFresh(now:)`` instead.
+    public func satisfies(_ request: CacheControl, now: HTTPDate) -> Bool {
+        if request.noCache || requiresValidation { return false }
+        if let limit = request.maxAge, currentAge(now: now) > limit, request.maxStale == nil { return false }
+        if let seconds = request.minFresh, lifetime - currentAge(now: now) < seconds { return false }
+        if isFresh(now: now) { return true }
+        switch request.maxStale {
+        case .any?: return !forbidsStale
+        case .seconds(let seconds)?: return !forbidsStale && staleness(now: now) <= seconds
+        case nil: return false
+        }
+    }
+}
+
+/// How a stored response may be used (RFC 9111 §4).
+public enum Reuse: Sendable, Hashable {
+    /// It is fresh enough: answer with it.
+    case serve
+    /// It is stale, but the request accepts that (`max-stale`): answer with it.
+    case serveStale
+    /// Answer with it and validate it in the background (RFC 5861 §3).
+    case serveAndRevalidate
+    /// Ask the origin first.
+    case validate(CacheStatus.ForwardReason)
+}
+
+extension Freshness {
+    /// Decides whether the response may answer a request with these directives without asking the origin.
+    ///
+    /// - Parameters:
+    ///   - request: The directives of the request.
+    ///   - now: The time.
+    ///   - obeysRequest: Whether `no-cache`, `max-age`, `min-fresh` and `max-stale` of the request count
+    ///     (RFC 9111 §5.2.1). A cache of one user may leave them: players send `no-cache` with every segment.
+    ///   - isConfirmed: Whether the response came or was validated in this very play, so that asking again would tell
+    ///     nothing new.
+    /// - Returns: What to do with it.
+    public func reuse(for request: CacheControl, now: HTTPDate, obeysRequest: Bool, isConfirmed: Bool) -> Reuse {
+        var directives = obeysRequest ? request : CacheControl()
+        // Reloading an immutable response asks for nothing (RFC 8246 §2); `no-cache` is more than a reload.
+        if isImmutable, directives.maxAge == 0, isFresh(now: now) { directives.maxAge = nil }
+        if isConfirmed && !(directives.noCache || directives.maxAge != nil || directives.minFresh != nil) {
+            return .serve
+        }
+        if satisfies(directives, now: now) { return isFresh(now: now) ? .serve : .serveStale }
+        if isFresh(now: now) { return .validate(.request) }
+        let asksForFresh = directives.noCache || directives.maxAge != nil || directives.minFresh != nil
+        if staleWhileRevalidate > 0, !asksForFresh, mayServeStale(because: .revalidating, now: now) {
+            return .serveAndRevalidate
+        }
+        return .validate(.stale)
+    }
+}

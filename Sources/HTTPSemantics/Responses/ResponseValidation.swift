@@ -1,4 +1,67 @@
-import HTTPTypes
+public import HTTPTypes
+
+/// Decides what a response means for the stored generation of the resource.
+///
+/// A pure function: the same arguments give the same action. It looks at the head only; the caller checks that the body
+/// is as long as declared. Follow redirects first: a 3xx that arrives here is final.
+///
+/// - Parameters:
+///   - request: The request that was sent.
+///   - generation: The stored generation, or `nil` if there is none.
+///   - policy: When bytes of different responses may be joined.
+///   - response: Status and fields as received.
+///   - finalHost: Host that answered, after redirects; `nil` leaves it unchecked.
+///   - storage: Which restrictions on storing are honored.
+/// - Returns: The action; ``ResponseAction/fill(_:)`` only where the body belongs to `generation`.
+public func validate(
+    _ request: FetchRequest, against generation: GenerationIdentity?, policy: GenerationPolicy,
+    response: HTTPResponse, finalHost: String? = nil, storage: StoragePolicy = StoragePolicy()
+) -> ResponseAction {
+    let validation = ResponseValidation(
+        request: request, generation: generation, policy: policy, response: response, finalHost: finalHost,
+        storage: storage)
+    switch response.status.code {
+    case 200: return validation.ok()
+    case 206: return validation.partialContent()
+    case 304: return validation.notModified()
+    case 412: return generation == nil ? .refusal : .generationChanged(.preconditionFailed)
+    case 416: return validation.rangeNotSatisfiable()
+    case 200..<300: return .passThrough(.unexpectedStatus)
+    // A status beyond the five classes is treated as an error of the origin (RFC 9110 §15).
+    case 300..<1000: return .refusal
+    default: return .reject(.invalidStatus)
+    }
+}
+
+/// The properties of a request to the origin that matter for judging its response.
+public struct FetchRequest: Sendable, Hashable {
+    /// The range as sent, or `nil` if the whole representation was requested.
+    public var range: RangeSpec?
+    /// Whether the request carried If-Range.
+    public var sentIfRange: Bool
+    /// Whether the request carried If-None-Match or If-Modified-Since.
+    public var sentCondition: Bool
+    /// Whether only audio or video makes sense as an answer, so that an HTML page doesn't.
+    public var expectsMedia: Bool
+    /// Whether audio or video may have no bytes: a playlist names it, and nothing of it is stored.
+    public var mayBeEmpty: Bool
+    /// Whether the resource is known to be a file rather than a live stream: a playlist, a file listed in one, or a
+    /// download.
+    public var isForFile: Bool
+
+    /// Creates a request; by default one for the whole representation, without conditions.
+    public init(
+        range: RangeSpec? = nil, sentIfRange: Bool = false, sentCondition: Bool = false, expectsMedia: Bool = false,
+        mayBeEmpty: Bool = false, isForFile: Bool = false
+    ) {
+        self.range = range
+        self.sentIfRange = sentIfRange
+        self.sentCondition = sentCondition
+        self.expectsMedia = expectsMedia
+        self.mayBeEmpty = mayBeEmpty
+        self.isForFile = isForFile
+    }
+}
 
 /// The validation of one response, with a method per status code that needs more than a line.
 struct ResponseValidation {
