@@ -110,3 +110,43 @@ package struct MediaTimer: Sendable {
         return need
     }
 }
+
+/// Bytes that a ``MediaTimer`` must see before it can go on.
+package struct MediaNeed: Hashable, Sendable {
+    /// The bytes to bring; not empty, at most ``TimingLimits/largestWindow`` unless a table is read as a whole.
+    package let window: Range<Int64>
+    /// Bytes around the window that belong to the result, as far as is known.
+    ///
+    /// One request can bring them all; the timer only has to receive the window.
+    package let extent: Range<Int64>
+    /// Whether there is a result without these bytes, for which ``MediaTimer/comesInOrder`` is set.
+    package let isOptional: Bool
+
+    /// Creates a need; the extent grows to contain the window.
+    init(window: Range<Int64>, extent: Range<Int64>, isOptional: Bool = false) {
+        (self.window, self.isOptional) = (window, isOptional)
+        self.extent =
+            min(window.lowerBound, extent.lowerBound)..<max(window.upperBound, extent.upperBound)
+    }
+}
+
+/// How much a ``MediaTimer`` looks at; beyond it the result is an estimate.
+package struct TimingLimits: Hashable, Sendable {
+    /// Maximum number of windows; 1,024 by default.
+    package var windows = 1024
+    /// Maximum size of all windows together, in bytes; 32 MiB by default.
+    package var bytesSeen: Int64 = 32 << 20
+    /// Maximum size of the bytes in memory, in bytes; 8 MiB by default.
+    package var bytesHeld = 8 << 20
+    /// Size of the first windows, in bytes; 16 KiB by default.
+    package var smallestWindow: Int64 = 16 << 10
+    /// Size of the largest windows, in bytes; 256 KiB by default.
+    package var largestWindow: Int64 = 256 << 10
+    /// Up to this size a table is one window, in bytes; 1 MiB by default.
+    package var wholeTable: Int64 = 1 << 20
+    /// Maximum number of samples, table entries, frames and elements that are counted; 1,000,000 by default.
+    package var steps = 1_000_000
+
+    /// Creates the default limits.
+    package init() {}
+}

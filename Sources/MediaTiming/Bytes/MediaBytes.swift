@@ -77,3 +77,13 @@ struct MediaBytes: Sendable {
     /// Where the next piece behind `position` begins.
     func nextPiece(after position: Int64) -> Int64? { pieces.first { $0.start > position }?.start }
 }
+
+/// Why a reader of a format cannot go on.
+enum Stop: Error {
+    /// These bytes are not here yet.
+    case missing(MediaNeed)
+    /// The file, or the part that is read, ends before.
+    case end
+    /// The bytes break the rules of the format, or claim more than the limits allow.
+    case malformed
+}
