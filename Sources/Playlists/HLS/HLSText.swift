@@ -142,3 +142,103 @@ struct HLSText {
         return integer(at + 1..<place.upperBound).map { (count, $0) }
     }
 }
+
+/// The tags of an HLS playlist that are read; all others are passed on unread.
+enum HLSTag: Sendable {
+    case playlist, version, independentSegments, start, define
+    case media, streamInf, iFrameStreamInf, imageStreamInf, sessionData, sessionKey, contentSteering
+    case inf, byteRange, discontinuity, key, map, programDateTime, gap, bitrate, part
+    case targetDuration, mediaSequence, discontinuitySequence, endList, playlistType, iFramesOnly, imagesOnly, tiles
+    case partInf, serverControl, skip, preloadHint, renditionReport, dateRange, prefetch
+
+    /// Reads the name at `place`, without the `#` (rfc8216bis §4.1: names are case-sensitive).
+    init?(_ bytes: [UInt8], at place: Range<Int>) {
+        if bytes.matches(place, text: "EXTINF") {
+            self = .inf
+            return
+        }
+        for (name, tag) in Self.names where bytes.matches(place, text: name) {
+            self = tag
+            return
+        }
+        return nil
+    }
+
+    /// Whether only one of the two kinds of playlist may have it; `nil` for both (rfc8216bis §4.4).
+    var kind: HLSPlaylist.Kind? {
+        switch self {
+        case .playlist, .version, .independentSegments, .start, .define: nil
+        case .media, .streamInf, .iFrameStreamInf, .imageStreamInf, .sessionData, .sessionKey, .contentSteering:
+            .multivariant
+        default: .media
+        }
+    }
+
+    private static let names: [(StaticString, HLSTag)] = [
+        ("EXT-X-PART", .part), ("EXT-X-BYTERANGE", .byteRange), ("EXT-X-PROGRAM-DATE-TIME", .programDateTime),
+        ("EXT-X-DISCONTINUITY", .discontinuity), ("EXT-X-GAP", .gap), ("EXT-X-BITRATE", .bitrate),
+        ("EXT-X-KEY", .key), ("EXT-X-MAP", .map), ("EXT-X-DATERANGE", .dateRange),
+        ("EXT-X-STREAM-INF", .streamInf), ("EXT-X-MEDIA", .media), ("EXT-X-I-FRAME-STREAM-INF", .iFrameStreamInf),
+        ("EXT-X-IMAGE-STREAM-INF", .imageStreamInf), ("EXT-X-SESSION-DATA", .sessionData),
+        ("EXT-X-SESSION-KEY", .sessionKey), ("EXT-X-CONTENT-STEERING", .contentSteering),
+        ("EXTM3U", .playlist), ("EXT-X-VERSION", .version), ("EXT-X-INDEPENDENT-SEGMENTS", .independentSegments),
+        ("EXT-X-START", .start), ("EXT-X-DEFINE", .define),
+        ("EXT-X-TARGETDURATION", .targetDuration), ("EXT-X-MEDIA-SEQUENCE", .mediaSequence),
+        ("EXT-X-DISCONTINUITY-SEQUENCE", .discontinuitySequence), ("EXT-X-ENDLIST", .endList),
+        ("EXT-X-PLAYLIST-TYPE", .playlistType), ("EXT-X-I-FRAMES-ONLY", .iFramesOnly),
+        ("EXT-X-IMAGES-ONLY", .imagesOnly), ("EXT-X-TILES", .tiles), ("EXT-X-PART-INF", .partInf),
+        ("EXT-X-SERVER-CONTROL", .serverControl), ("EXT-X-SKIP", .skip), ("EXT-X-PRELOAD-HINT", .preloadHint),
+        ("EXT-X-RENDITION-REPORT", .renditionReport), ("EXT-X-PREFETCH", .prefetch),
+    ]
+}
+
+/// Splits a text into lines that end with LF, CR LF or CR, without a copy.
+///
+/// Players differ in which of the three they accept; a line that one of them sees must be seen here.
+struct LineReader {
+    /// A line: where it stands without its ends and the blanks around it, and with them.
+    struct Line {
+        /// The characters, without blanks at both ends.
+        var content: Range<Int>
+        /// Everything, terminator included.
+        var whole: Range<Int>
+    }
+
+    private let bytes: [UInt8]
+    private let budget: PlaylistBudget
+    private var position = 0
+    /// Number of the line read last, from 1.
+    private(set) var number = 0
+
+    init(_ bytes: [UInt8], budget: PlaylistBudget) {
+        self.bytes = bytes
+        self.budget = budget
+        if bytes.hasPrefix("\u{FEFF}", at: 0) { position = 3 }
+    }
+
+    /// The next line; `nil` at the end.
+    mutating func next() throws(PlaylistError) -> Line? {
+        let start = position
+        let count = bytes.count
+        guard start < count else { return nil }
+        number += 1
+        let limits = budget.limits
+        guard number <= limits.lines else {
+            throw PlaylistError(.tooManyLines, "There are more than \(limits.lines) lines.", at: start, line: number)
+        }
+        let end = bytes.withUnsafeBufferPointer { buffer in
+            var end = start
+            // One comparison for nearly every byte: few are below CR.
+            while end < count, buffer[end] > 0x0D || buffer[end] != 0x0A && buffer[end] != 0x0D { end += 1 }
+            return end
+        }
+        guard end - start <= limits.lineLength else {
+            throw PlaylistError(
+                .lineTooLong, "The line is longer than \(limits.lineLength) bytes.", at: start, line: number)
+        }
+        try budget.spend(steps: 1 + (end - start) / PlaylistBudget.bytesPerScanningStep)
+        position = min(end + 1, count)
+        if end + 1 < count, bytes[end] == 0x0D, bytes[end + 1] == 0x0A { position = end + 2 }
+        return Line(content: bytes.trimmed(start..<end), whole: start..<position)
+    }
+}
