@@ -1,6 +1,6 @@
 import HTTPSemantics
 import Playlists
-package import Reprise
+public import Reprise
 
 /// Finds the files that a download of a stream consists of, in HLS and in DASH.
 ///
@@ -201,9 +201,7 @@ extension PlaylistPlanner {
     static let isProtected = RepriseError(
         .notDownloadable,
         "The stream is protected (DRM): only the player's system can get its keys, and keep them for offline play.")
-}
 
-extension PlaylistPlanner {
     package func storedStream(
         _ title: Title, in inspector: CacheInspector, policy: CacheKeyPolicy
     ) throws -> StoredStream? {
@@ -224,5 +222,48 @@ extension StoredStream.Track {
             kind: track.kind.rawValue, name: track.name, language: track.language, width: track.width,
             height: track.height, bandwidth: track.bandwidth, segments: track.segmentCount,
             storedSegments: track.storedSegments, storedShare: track.storedShare)
+    }
+}
+
+extension PlaylistPlanner {
+    package func isDeclaredStream(_ information: ContentInformation?, at url: ResourceURL) -> Bool {
+        PlaylistFormat.isStreamDeclared(by: MediaType(information?.mediaType)?.essence, name: url.lastPathComponent)
+    }
+
+    package func objection(
+        to information: ContentInformation?, beginning bytes: [UInt8]?, at url: ResourceURL
+    ) -> RepriseError? {
+        let type = MediaType(information?.mediaType)
+        if let bytes, PlaylistFormat(of: bytes) != nil { return nil }
+        guard isDeclaredStream(information, at: url) else {
+            let isPage = type?.isHTML == true || bytes.map(WebPage.begins) == true
+            return isPage ? WebPage.objection(at: url) : nil
+        }
+        let place = "in place of the playlist \(url.redacted)"
+        if type?.isNotice == true || WebPage.begins(bytes ?? []) {
+            return .logIn(.notDownloadable, "The origin sent a page or an error \(place)")
+        }
+        guard let bytes else { return nil }
+        guard !bytes.isEmpty else { return RepriseError(.notDownloadable, "The origin sent nothing \(place).") }
+        if let coding = information?.contentCoding {
+            return RepriseError(
+                .notDownloadable,
+                "The origin sent the playlist \(url.redacted) encoded (Content-Encoding: \(coding)), which was not asked "
+                    + "for: it cannot be read.")
+        }
+        return RepriseError(
+            .notDownloadable,
+            "The origin sent something else \(place): it begins neither with #EXTM3U nor with an MPD.")
+    }
+}
+
+extension MediaCache.Configuration {
+    /// Whether a download of a playlist is one of the stream: HLS and DASH; false by default.
+    ///
+    /// Without it a playlist is downloaded as the file that it is. ``Downloads/add(_:selection:)`` says what of the
+    /// stream.
+    public var downloadsStreams: Bool {
+        get { streamPlanner != nil }
+        set { streamPlanner = newValue ? PlaylistPlanner() : nil }
     }
 }
