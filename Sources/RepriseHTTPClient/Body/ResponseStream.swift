@@ -1,5 +1,5 @@
-import Primitives
 import NIOCore
+import Primitives
 import Reprise
 
 /// A body in transfer: the machine behind its lock, and the continuation of a waiting consumer.
@@ -129,4 +129,56 @@ final class ResponseStream: Sendable {
 extension Duration {
     /// The time since the system was started.
     fileprivate static var uptime: Duration { .nanoseconds(Int64(clamping: NIODeadline.now().uptimeNanoseconds)) }
+}
+
+/// The consumer's end of a ``ResponseStream``; when it is released, the transfer ends.
+final class ResponseBody: OriginBody {
+    let stream: ResponseStream
+
+    init(_ stream: ResponseStream) {
+        self.stream = stream
+    }
+
+    deinit {
+        stream.abandon()
+    }
+
+    func next() async throws -> (any ByteChunk)? {
+        try await stream.next().map(ByteBufferChunk.init)
+    }
+
+    func cancel() {
+        stream.cancel(byTask: false)
+    }
+
+    /// Reads and discards the body, so that its connection can be reused; stops after `limit` bytes.
+    ///
+    /// A body that ends with its connection is not worth reading.
+    func discard(upTo limit: Int) async {
+        if stream.framing.isWorthDiscarding(limit: limit) {
+            var total = 0
+            while total <= limit, let piece = try? await stream.next() { total += piece.readableBytes }
+        }
+        stream.abandon()
+    }
+}
+
+/// How the end of a body is marked on the wire; RFC 9112 §6.3.
+enum BodyFraming: Equatable {
+    /// There is no body: HEAD, 204, 304.
+    case none
+    /// `Content-Length` bytes.
+    case length(Int64)
+    /// Chunked transfer coding.
+    case chunked
+    /// The body ends with the connection.
+    case untilClose
+
+    func isWorthDiscarding(limit: Int) -> Bool {
+        switch self {
+        case .none, .chunked: true
+        case .length(let length): length <= limit
+        case .untilClose: false
+        }
+    }
 }

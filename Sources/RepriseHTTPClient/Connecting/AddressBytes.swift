@@ -20,7 +20,7 @@ struct AddressBytes: Hashable, Sendable {
 
     private init(unchecked bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The address that `text` writes, without brackets and zone; `nil` if it is none.
+    /// Parses an address without brackets and zone; `nil` if `text` is none.
     init?(literal text: String) {
         let isIPv6 = text.contains(":")
         var bytes = [UInt8](repeating: 0, count: isIPv6 ? 16 : 4)
@@ -62,11 +62,35 @@ struct AddressBytes: Hashable, Sendable {
         return nil
     }
 
-    /// As people write it.
+    /// The textual form.
     var text: String {
         let family = bytes.count == 16 ? AF_INET6 : AF_INET
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         guard inet_ntop(family, bytes, &text, socklen_t(text.count)) != nil else { return "" }
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
+}
+
+/// Hosts written as IP addresses, in every form that resolvers accept: proxies connect to them without a name lookup.
+enum LiteralHost {
+    /// The address in `host`, which may be written as 127.1, 0x7f000001 or 2130706433; `nil` for a name.
+    static func address(_ host: String) -> AddressBytes? {
+        let text = withoutDot(host)
+        if let bytes = AddressBytes(literal: text) { return bytes }
+        // In network order; all bits are set if there is none.
+        let address = inet_addr(text)
+        return address == .max ? nil : withUnsafeBytes(of: address) { AddressBytes($0) }
+    }
+
+    /// Whether `host` is this machine, without a name lookup: `localhost` (RFC 6761 §6.3), 127.0.0.0/8, `::1`.
+    static func isThisMachine(_ host: String) -> Bool {
+        let name = withoutDot(host)
+        if name == "localhost" || name.hasSuffix(".localhost") { return true }
+        guard let address = address(name) else { return false }
+        let bytes = (address.embedded ?? address).bytes
+        return bytes.count == 4 ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
+    }
+
+    /// A name without the dot at its end, which says that it is complete.
+    static func withoutDot(_ host: String) -> String { host.hasSuffix(".") ? String(host.dropLast()) : host }
 }

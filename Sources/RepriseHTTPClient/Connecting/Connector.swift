@@ -1,7 +1,7 @@
-import Primitives
 import NIOCore
 import NIOPosix
 import NIOSSL
+import Primitives
 import Reprise
 
 /// Opens connections: name lookup, the address guard, TCP by NIO (happy eyeballs, TCP_NODELAY), the way through a
@@ -203,4 +203,33 @@ private final class ConnectAttempt: Sendable {
             return .some(state.channel)
         }
     }
+}
+
+/// The key by which connections are pooled.
+struct Endpoint: Hashable {
+    let scheme: ResourceURL.Scheme
+    let host: String
+    let port: Int
+
+    init(_ url: ResourceURL) {
+        scheme = url.scheme
+        host = url.host
+        port = url.port
+    }
+
+    /// `host:port`, for messages.
+    var name: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}
+
+/// The time and size limits of one connection.
+struct ConnectionLimits: Sendable {
+    /// How long a connection without a request is kept.
+    let idleLifetime: TimeAmount
+    /// How often the loop looks at the pace of a body's consumer.
+    let paceInterval: TimeAmount
+    /// The socket is read while fewer bytes than this are buffered.
+    let window: Int
+
+    /// Maximum number of bytes of one body that are in memory and not taken yet.
+    static let maximumBuffered = 1 << 20
 }

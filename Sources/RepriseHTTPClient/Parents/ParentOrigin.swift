@@ -267,3 +267,31 @@ extension NIOOrigin.Configuration {
         }
     }
 }
+
+/// Reports the bytes and failures of a parent's response body.
+final class ParentBody: OriginBody {
+    enum Event: Sendable {
+        case came(bytes: Int)
+        /// It was truncated, or stalled.
+        case broke
+    }
+
+    private let body: any OriginBody
+    private let note: @Sendable (Event) -> Void
+
+    init(_ body: any OriginBody, note: @escaping @Sendable (Event) -> Void) { (self.body, self.note) = (body, note) }
+
+    func next() async throws -> (any ByteChunk)? {
+        do {
+            let piece = try await body.next()
+            if let piece { note(.came(bytes: piece.count)) }
+            return piece
+        } catch {
+            // A reader that leaves early is not the parent's failure.
+            if let error = error as? RepriseError, error.code != .closed { note(.broke) }
+            throw error
+        }
+    }
+
+    func cancel() { body.cancel() }
+}
