@@ -1,8 +1,37 @@
 import Foundation
+import Reprise
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
 #endif
+
+/// The system's background session, which transfers while the app is not running and reports to a later process.
+///
+/// A protocol, so that its users can be tested on systems without such a session.
+protocol BackgroundSession: AnyObject, Sendable {
+    /// Begins a transfer; returns its number.
+    func start(_ request: URLRequest, description: String) -> Int
+
+    /// Ends a transfer; does nothing if it has ended.
+    func cancel(_ number: Int)
+
+    /// The unfinished transfers, including those of earlier processes, with their numbers and descriptions.
+    ///
+    /// Usually returns after the delegate has received the ends of all other transfers.
+    func transfers() async -> [(number: Int, description: String?)]
+}
+
+/// Receives the events of a ``BackgroundSession`` on its queue, in any order, including those of earlier processes.
+protocol BackgroundSessionDelegate: AnyObject, Sendable {
+    /// A response has arrived, with any status; `file` is deleted after this returns, unless it was moved.
+    func arrived(_ description: String?, response: URLResponse?, asked: URL?, file: URL)
+
+    /// A transfer has ended; with an error if there was no response.
+    func ended(_ description: String?, asked: URL?, error: (any Error)?)
+
+    /// All events from the time when the app was not running were delivered.
+    func allWasTold()
+}
 
 /// A session of the system whose download tasks are the transfers.
 ///

@@ -1,3 +1,4 @@
+import ByteRanges
 import HTTPSemantics
 import HTTPTypes
 import Reprise
@@ -14,10 +15,10 @@ struct TransferAsk: Sendable {
     let form: Form
     let networks: TransferNetworks
 
-    /// What the transfers for a request have in common: an answer that depends on it is none to other requests.
+    /// What the transfers of a request have in common; their responses answer no other request.
     struct Form: Sendable, Equatable {
         var url: ResourceURL?
-        /// Without those that say which part of the file is wanted.
+        /// Without Range and If-Range.
         var fields = HTTPFields()
     }
 
@@ -29,8 +30,8 @@ struct TransferAsk: Sendable {
         (self.form, self.networks) = (form, networks)
     }
 
-    /// `nil` for a request that must be answered while the program runs: one without an errand, and one for a part that
-    /// nothing would keep from being a part of another representation (RFC 9110 §13.1.5).
+    /// `nil` for a request that background transfers cannot answer: one without an errand, or one for a part without
+    /// the validator that ties it to its representation (RFC 9110 §13.1.5).
     init?(_ request: OriginRequest, over networks: TransferNetworks) {
         guard let errand = request.context.errand, request.method == .get, request.body.isEmpty else { return nil }
         var form = Form(url: request.url, fields: request.fields)
@@ -44,5 +45,25 @@ struct TransferAsk: Sendable {
         else { return nil }
         self.init(
             title: errand.title, entry: errand.entry, hole: hole, validator: validator, form: form, networks: networks)
+    }
+}
+
+/// Which transfers a hole needs.
+enum TransferPlan {
+    /// Maximum size of one transfer, 64 MiB: its bytes count only once all have arrived, and they are briefly on disk
+    /// twice.
+    static let largestTransfer: Int64 = 64 << 20
+
+    /// The parts of `hole` that no range in `underWay` covers, in order, none longer than `largest`.
+    static func transfers(
+        for hole: Range<Int64>, underWay: [Range<Int64>], largest: Int64 = largestTransfer
+    ) -> [Range<Int64>] {
+        var known = ByteRangeSet()
+        for range in underWay { known.insert(range) }
+        return known.holes(in: hole).flatMap { hole in
+            stride(from: hole.lowerBound, to: hole.upperBound, by: Int64.Stride(largest)).map {
+                $0..<min($0 + largest, hole.upperBound)
+            }
+        }
     }
 }

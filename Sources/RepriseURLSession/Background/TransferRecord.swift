@@ -7,8 +7,7 @@ import Reprise
     import FoundationNetworking
 #endif
 
-/// What is recorded with a transfer in the background, for the process that gets its bytes: for which bytes of which
-/// entry it is.
+/// Describes a background transfer to the process that receives its bytes: which bytes of which entry it fetches.
 ///
 /// The system keeps it as the description of the task. It contains no URL and no field of the request.
 struct TransferRecord: Codable, Hashable, Sendable {
@@ -18,11 +17,11 @@ struct TransferRecord: Codable, Hashable, Sendable {
     let title: String
     /// Stands for the entry.
     let entry: String
-    /// The bytes that were asked for; `nil` for the whole.
+    /// The requested bytes; `nil` for the whole.
     let range: Range<Int64>?
     /// The validator of the representation of which it is a part; `nil` for the whole.
     let validator: String?
-    /// When it was begun, in seconds since 1970.
+    /// Its start, in seconds since 1970.
     let begun: Int64
     /// Stands for the process that began it.
     let process: UUID?
@@ -47,7 +46,7 @@ struct TransferRecord: Codable, Hashable, Sendable {
         self = record
     }
 
-    /// The request for it, made of one for all that is missing.
+    /// Derives its request from one for all missing bytes.
     ///
     /// Its condition is that the file has not changed (RFC 9110 §13.1.1, §13.1.4). If-Range, which the engine sends,
     /// would have each transfer of a file that has changed bring the whole new one, and no program runs that could end
@@ -67,5 +66,26 @@ struct TransferRecord: Codable, Hashable, Sendable {
     /// Whether it is to bring bytes for `ask`, wherever they begin.
     func isOf(_ ask: TransferAsk) -> Bool {
         entry == ask.entry && (range == nil) == (ask.hole == nil) && validator == ask.validator
+    }
+}
+
+/// The networks that a transfer may use.
+struct TransferNetworks: Codable, Hashable, Sendable {
+    /// Whether networks that the system considers expensive are allowed.
+    var mayBeExpensive: Bool
+    /// Whether networks in Low Data Mode are allowed.
+    var mayBeConstrained: Bool
+
+    init(_ policy: NetworkPolicy) {
+        mayBeExpensive = policy == .any
+        mayBeConstrained = policy == .any || policy == .inexpensive
+    }
+
+    /// Restricts `request` to these networks.
+    func restrict(_ request: inout URLRequest) {
+        #if canImport(Darwin)
+            if !mayBeExpensive { request.allowsExpensiveNetworkAccess = false }
+            if !mayBeConstrained { request.allowsConstrainedNetworkAccess = false }
+        #endif
     }
 }
