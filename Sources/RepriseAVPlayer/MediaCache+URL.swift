@@ -92,3 +92,39 @@ extension AssetSource {
         return try AssetSource(cache, url: resourceURL, options: options).resource()
     }
 }
+
+/// A fetch ahead of playback.
+public struct PreloadTask: Sendable {
+    private let task: Task<Void, any Error>
+
+    init(_ task: Task<Void, any Error>) { self.task = task }
+
+    /// Ends the fetch; bytes that have arrived stay stored.
+    public func cancel() { task.cancel() }
+
+    /// Returns when everything requested is stored.
+    ///
+    /// Throws ``RepriseError`` or `CancellationError`.
+    public func finished() async throws { try await task.value }
+}
+
+/// The stored progress of one file, over time.
+public struct PlaybackProgress: AsyncSequence, Sendable {
+    /// The stored progress.
+    public typealias Element = StoredProgress
+    /// The sequence never fails.
+    public typealias Failure = Never
+
+    let updates: Updates<StoredProgress>?
+
+    /// Iterates over the changes.
+    public struct Iterator: AsyncIteratorProtocol {
+        var base: Updates<StoredProgress>.Iterator?
+
+        /// The progress after the next change; `nil` at the end.
+        public mutating func next() async -> StoredProgress? { await base?.next() }
+    }
+
+    /// Starts with the current progress.
+    public func makeAsyncIterator() -> Iterator { Iterator(base: updates?.makeAsyncIterator()) }
+}
