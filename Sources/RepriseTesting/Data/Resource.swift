@@ -43,4 +43,47 @@ extension TestOrigin {
             self.override = override
         }
     }
+
+    /// The bytes of a representation.
+    public enum Content: Sendable, Hashable {
+        /// These bytes.
+        case bytes([UInt8])
+        /// The first `length` bytes of a ``TestPattern``; generated when they are sent.
+        case pattern(seed: UInt64, length: Int64)
+        /// `head`, then the pattern's bytes at their own offsets, `length` bytes in all: a file with a realistic
+        /// beginning.
+        case headedPattern(head: [UInt8], seed: UInt64, length: Int64)
+        /// The file at this path, sent by the kernel without a copy; opened again for each response.
+        case file(path: String)
+
+        /// The complete length in bytes, or `nil` for a file that cannot be opened.
+        public var length: Int64? {
+            switch self {
+            case .bytes(let bytes): Int64(bytes.count)
+            case .pattern(_, let length), .headedPattern(_, _, let length): length
+            case .file(let path): (try? ContentReader(.file(path: path)))?.length
+            }
+        }
+    }
+
+    /// Sets the resource at a path, replacing an existing one.
+    ///
+    /// Later requests get the new one; responses that are under way continue with the old one. With other content or
+    /// another entity tag it is a new representation, whose bytes count as not sent yet.
+    ///
+    /// The path begins with a slash. If it has a query, it serves that query only.
+    public func set(_ resource: Resource, at path: String) {
+        precondition(path.hasPrefix("/"), "A path begins with a slash.")
+        switch resource.content {
+        case .pattern(_, let length), .headedPattern(_, _, let length):
+            precondition(length >= 0, "A length is not negative.")
+        case .bytes, .file: break
+        }
+        state.update { $0.set(resource, at: path) }
+    }
+
+    /// Removes the resource at a path; later requests get 404.
+    public func removeResource(at path: String) {
+        state.update { $0.removeResource(at: path) }
+    }
 }
