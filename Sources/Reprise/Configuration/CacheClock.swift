@@ -68,3 +68,15 @@ public struct CacheClock: Sendable {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }
+
+/// A point in time on both clocks, read once for one decision.
+struct Moment: Sendable {
+    /// The wall clock, in seconds since 1970: for dates and ages.
+    let date: Int64
+    /// The monotonic clock: for pauses.
+    let elapsed: Duration
+}
+
+extension CacheClock {
+    var moment: Moment { Moment(date: Int64(now()), elapsed: elapsed()) }
+}

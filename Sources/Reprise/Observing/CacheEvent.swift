@@ -1,3 +1,5 @@
+import HTTPSemantics
+
 /// Something that happened in the cache, with exact numbers.
 ///
 /// Names follow RFC 9211 where it defines them.
@@ -40,4 +42,45 @@ public enum CacheEvent: Sendable {
     case preloadEstimated(CacheKey, reason: String)
     /// A download completed, or could not go on; ``Downloads`` says what it waits for.
     case downloadEnded(CacheKey, error: RepriseError?)
+}
+
+extension GenerationChange {
+    /// The reason in words, for messages.
+    var words: String {
+        switch self {
+        case .noGeneration: "Nothing was stored."
+        case .validatorChanged: "The file has another entity tag or modification date."
+        case .lengthChanged: "The file has another length."
+        case .noStrongValidator:
+            "No strong entity tag or modification date shows that missing bytes would be of the same file."
+        case .hostChanged: "Another host answered, and no strong entity tag shows that it has the same file."
+        case .preconditionFailed: "The origin says that the file has changed (412)."
+        }
+    }
+}
+
+extension PassThroughReason {
+    /// Whether the reason applies to the host in general rather than to a single response.
+    var isOfHost: Bool { self != .unexpectedStatus && self != .emptyBody }
+
+    /// Why the response is not stored, for people.
+    var words: String {
+        switch self {
+        case .contentEncoding:
+            "The response has a content coding (Content-Encoding), so its ranges are not those of the file."
+        case .contradictoryRange:
+            "The response contradicts itself about which part of the file it is (status, Content-Range, Content-Length)."
+        case .varyAny: "The response is for one request only (Vary: *)."
+        case .noStore: "The origin forbids storing it (no-store)."
+        case .isPrivate: "The response is for one user (private), and the cache is shared."
+        case .authorization: "The request had credentials, and the cache is shared."
+        case .unkeyedFields: "The request had fields that may have changed the response, and the cache is shared."
+        case .setsCookie: "The response is a text that sets a cookie, and the cache is shared."
+        case .live: "It is live: its origin names neither a length nor a validator, and wants to be asked each time."
+        case .icyMetadata: "Metadata of a radio stream lies between the bytes."
+        case .unexpectedNotice: "The origin sent a page or an error in place of media."
+        case .emptyBody: "The origin sent nothing in place of media."
+        case .unexpectedStatus: "The status is neither 200 nor 206."
+        }
+    }
 }

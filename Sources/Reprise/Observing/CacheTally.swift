@@ -1,4 +1,4 @@
-/// What a cache has counted since it was opened, for those who watch it.
+/// Counters of a cache since it was opened, for monitoring.
 ///
 /// Counts never fall, as monitors expect of counters; ``statistics`` may, when bytes that could not be read are taken
 /// back.
@@ -88,4 +88,83 @@ package enum BypassReason: String, Sendable, CaseIterable {
     case room
     /// The disk or the index failed.
     case disk
+}
+
+/// Reads, by how they began and whether another reader's fetch brought their first byte.
+package struct ReadTally: Sendable, Equatable {
+    private struct Counts: Equatable {
+        var hit: Int64 = 0, partial: Int64 = 0, miss: Int64 = 0, unknown: Int64 = 0, validated: Int64 = 0
+        var bypass: Int64 = 0
+    }
+
+    private var own = Counts()
+    private var collapsed = Counts()
+
+    package init() {}
+
+    private static func path(_ disposition: ReadDisposition) -> WritableKeyPath<Counts, Int64> {
+        switch disposition {
+        case .hit: \.hit
+        case .partial: \.partial
+        case .miss: \.miss
+        case .unknown: \.unknown
+        case .validated: \.validated
+        case .bypass: \.bypass
+        }
+    }
+
+    /// Adds `count` reads.
+    mutating func add(_ count: Int64, _ disposition: ReadDisposition, isCollapsed: Bool) {
+        // Hits that memory answers are by far the most.
+        if disposition == .hit, !isCollapsed {
+            own.hit += count
+        } else if isCollapsed {
+            collapsed[keyPath: Self.path(disposition)] += count
+        } else {
+            own[keyPath: Self.path(disposition)] += count
+        }
+    }
+
+    /// Number of reads of that kind.
+    package func count(_ disposition: ReadDisposition, isCollapsed: Bool) -> Int64 {
+        (isCollapsed ? collapsed : own)[keyPath: Self.path(disposition)]
+    }
+}
+
+/// Bytes given to readers, by their source.
+package struct SourceBytes: Sendable, Equatable {
+    /// Bytes that were on disk.
+    package var store: Int64 = 0
+    /// Bytes that another reader's fetch brought.
+    package var joined: Int64 = 0
+    /// Bytes that the reader's own fetch brought.
+    package var origin: Int64 = 0
+
+    package init() {}
+
+    /// Bytes from `source`.
+    package subscript(source: PieceSource) -> Int64 {
+        get {
+            switch source {
+            case .store: store
+            case .joined: joined
+            case .origin: origin
+            }
+        }
+        set {
+            switch source {
+            case .store: store = newValue
+            case .joined: joined = newValue
+            case .origin: origin = newValue
+            }
+        }
+    }
+
+    /// Bytes from all sources.
+    package var total: Int64 { store + joined + origin }
+
+    /// Adds `right` to `left`.
+    package static func += (left: inout SourceBytes, right: SourceBytes) {
+        for source in PieceSource.allCases { left[source] += right[source] }
+    }
 }
