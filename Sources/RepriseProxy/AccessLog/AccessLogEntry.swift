@@ -16,17 +16,17 @@ struct AccessLogEntry: Sendable {
     let duration: Duration
     /// The name of the client's token; `nil` without one.
     let tokenName: String?
-    /// What the client was told of the cache.
+    /// The Cache-Status that was sent.
     let cacheStatus: String?
 
-    /// What stands in the place of a status if the client left before there was one, as in nginx.
+    /// Logged as status if the client left before there was one, as in nginx.
     static let noStatus = 499
 
     /// Most characters of a value that clients and origins choose; a URL may have more.
     private static let longest = 256
     private static let longestURL = 4096
 
-    /// Bytes that it takes while it waits, roughly.
+    /// Approximate memory that it takes while it waits, in bytes.
     var weight: Int {
         let texts = [request.url, request.method, request.range, request.userAgent, cacheStatus]
         return texts.reduce(512) { $0 + ($1?.utf8.count ?? 0) }
@@ -120,5 +120,35 @@ struct AccessLogEntry: Sendable {
     private static func cut(_ text: String, _ length: Int) -> String {
         text.unicodeScalars.count > length
             ? String(String.UnicodeScalarView(text.unicodeScalars.prefix(length - 1))) + "…" : text
+    }
+}
+
+/// The form of the lines of an access log.
+package enum AccessLogFormat: String, Sendable, CaseIterable {
+    /// A JSON object with everything.
+    case json
+    /// The combined log format of Apache and nginx, which programs that evaluate logs read.
+    case combined
+}
+
+/// Formats times for access logs, in UTC.
+enum LogTime {
+    /// RFC 3339, to the millisecond.
+    static func iso(_ time: Double) -> String {
+        let fraction = time.isFinite ? time - time.rounded(.down) : 0
+        let milliseconds = "\(1000 + Int(fraction * 1000))".dropFirst()
+        return "\(date(time).iso8601.dropLast()).\(milliseconds)Z"
+    }
+
+    /// As in the common log format, such as `06/Nov/1994:08:49:37 +0000`.
+    static func common(_ time: Double) -> String {
+        // The date as HTTP writes it: `Sun, 06 Nov 1994 08:49:37 GMT`.
+        let words = date(time).description.split(separator: " ")
+        return "\(words[1...3].joined(separator: "/")):\(words[4]) +0000"
+    }
+
+    /// The second of `time`; 1970 if it is not a valid time.
+    private static func date(_ time: Double) -> HTTPDate {
+        HTTPDate(secondsSince1970: Int64(exactly: time.rounded(.down)) ?? 0)
     }
 }

@@ -191,3 +191,29 @@ package final class InAppProxy: Sendable {
         try? await group.shutdownGracefully()
     }
 }
+
+/// Limits the connections of each device, so that one device cannot use up all of them.
+final class PeerPlaces: Sendable {
+    private let limit: Int
+    private let counts = Mutex<[IPv4Address: Int]>([:])
+
+    init(limit: Int) { self.limit = limit }
+
+    /// Claims a slot for a connection; false if the device has reached its limit.
+    func take(_ peer: IPv4Address) -> Bool {
+        counts.withLock { counts in
+            let count = counts[peer, default: 0]
+            guard count < limit else { return false }
+            counts[peer] = count + 1
+            return true
+        }
+    }
+
+    /// Releases a slot.
+    func release(_ peer: IPv4Address) {
+        counts.withLock { counts in
+            guard let count = counts[peer] else { return }
+            counts[peer] = count > 1 ? count - 1 : nil
+        }
+    }
+}

@@ -71,3 +71,15 @@ package final class ItemRules: Sendable {
 
     private static func host(of url: ResourceURL) -> String { "\(url.scheme) \(url.host):\(url.port)" }
 }
+
+/// Finds requested files in the cache, by the options of an app's items if there are any.
+struct FileFinder: Sendable {
+    let cache: MediaCache
+    let items: ItemRules?
+
+    /// The file at `url`; throws ``RepriseError`` with code `closed`.
+    func resource(at url: ResourceURL) throws(RepriseError) -> MediaResource {
+        guard let items else { return try cache.resource(for: url) }
+        return try items.resource(at: url, in: cache)
+    }
+}

@@ -2,7 +2,7 @@ import Reprise
 
 /// The answers of a server, or of one of its event loops.
 struct AnswerTally: Sendable, Equatable {
-    /// Methods that are counted apart; clients may send any others.
+    /// Methods that are counted separately; all others count as ``other``.
     enum Method: Int, Sendable, CaseIterable {
         case get, head, options, other
 
@@ -109,4 +109,57 @@ struct AnswerTally: Sendable, Equatable {
         left.hitsUnderWay += right.hitsUnderWay
         left.tokens.merge(right.tokens) { $0 + $1 }
     }
+}
+
+/// Answers to the holders of one token.
+struct TokenTally: Sendable, Equatable {
+    var responses: Int64 = 0
+    /// Bytes of bodies that were passed on.
+    var bodyBytes: Int64 = 0
+
+    static func + (left: TokenTally, right: TokenTally) -> TokenTally {
+        TokenTally(responses: left.responses + right.responses, bodyBytes: left.bodyBytes + right.bodyBytes)
+    }
+
+    static func += (left: inout TokenTally, right: TokenTally) { left = left + right }
+}
+
+/// The answers of the connections of one event loop, counted there without a lock.
+///
+/// Everything here runs on that loop.
+final class AnswerCounts {
+    var tally = AnswerTally()
+    /// The clock that measures delays, held here because every answer reads it.
+    let elapsed: @Sendable () -> Duration
+
+    init(clock: CacheClock) { elapsed = clock.elapsed }
+}
+
+/// The figures of one answer, counted when it ends.
+///
+/// A class because it is handed on at each step of every hit, on one event loop.
+final class AnswerRecord {
+    /// When the request was complete and its turn had come, by the clock that measures delays.
+    let start: Duration
+    let method: AnswerTally.Method
+    /// `nil` if the client left before there was a head.
+    var status: Int?
+    /// How long after ``start`` the first bytes were passed on to the system.
+    var firstByte: Duration?
+    /// Where the first byte of the body came from; `nil` for the proxy's own texts and what is only passed on.
+    var source: PieceSource?
+    /// Bytes of media for this answer, by their source.
+    var served = SourceBytes()
+    /// Bytes of the body that were passed on, without the framing of chunks.
+    var bodyBytes: Int64 = 0
+    /// The holder of the request's token.
+    var holder: TokenHolder?
+    /// Its slot among the files sent to the holder, if those are limited.
+    var place: AnswerPlace?
+    /// The request's part of the access log, if there is one.
+    var request: LoggedRequest?
+    /// The Cache-Status that was sent, for the access log.
+    var cacheStatus: String?
+
+    init(start: Duration, method: AnswerTally.Method) { (self.start, self.method) = (start, method) }
 }
