@@ -1,6 +1,90 @@
 import ByteRanges
 import HTTPSemantics
 import HTTPTypes
+import Primitives
+
+/// What others ask a generation; nothing here changes it.
+extension LiveGeneration {
+    var record: GenerationRecord { ask { $0.record } }
+    var storedRanges: ByteRangeSet { ask { $0.schedule.stored } }
+    var isIdle: Bool { ask { $0.schedule.isIdle } && bytes.file.leases.isEmpty }
+    var isFrozen: Bool { ask { $0.schedule.isFrozen } }
+    /// Number of its readers, and of its fetches.
+    var workload: (readers: Int, fetches: Int) { ask { ($0.schedule.readers.count, $0.schedule.fetches.count) } }
+    /// What else the origin sent during its play.
+    var evidence: SplicingEvidence { ask { $0.evidence } }
+
+    /// Whether the origin has another representation, and stored bytes are served for the rest of `play`.
+    func isSuperseded(in play: Play?) -> Bool {
+        let now = elapsed
+        return ask { $0.isSuperseded(at: now, in: play) }
+    }
+
+    /// Whether bytes of another response may be joined to this generation.
+    var isJoinable: Bool {
+        let policy = generationPolicy
+        return ask { $0.response.isJoinable(policy) }
+    }
+
+    /// Whether the index has a record of it.
+    var isRecorded: Bool { ask { $0.isRecorded } }
+
+    /// Whether a reader takes what a running response brings.
+    var isBeingFilled: Bool {
+        ask { !$0.schedule.isFrozen && !$0.schedule.readers.isEmpty && !$0.schedule.fetches.isEmpty }
+    }
+
+    /// Whether the next byte for `reader` is not on disk yet.
+    func mustWait(_ reader: ReaderID) -> Bool { ask { $0.schedule.mustWait(reader) } }
+
+    // MARK: - Fetches
+
+    /// The rest of a fetch's range, or `nil` when it is canceled or has nothing left to bring.
+    func rest(of id: FetchID) -> Range<Int64>? { ask { $0.rest(of: id) } }
+
+    /// The next byte that the fetch is to bring; `nil` when it is over.
+    func position(of id: FetchID) -> Int64? { ask { $0.schedule.fetches[id]?.cursor } }
+
+    /// What the origin was asked last.
+    func askedRequest(of id: FetchID) -> OriginRequest? { ask { $0.running.request(of: id) } }
+
+    func isCancelled(_ id: FetchID) -> Bool { ask { $0.running.isCancelled(id) } }
+
+    /// The parts of `range` that the fetch should write: inside its limit, not stored yet.
+    func writable(_ range: Range<Int64>, for id: FetchID) -> FetchSchedule.Writable {
+        ask { $0.schedule.writable(range, for: id) }
+    }
+
+    /// The origin's refusal of the same request a short time ago; a new fetch need not be tried.
+    func recentRefusal(of request: OriginRequest) -> RepriseError? {
+        let now = elapsed
+        return ask { $0.origin.recentRefusal(of: request, at: now) }
+    }
+
+    // MARK: - Recording
+
+    /// The unrecorded changes.
+    ///
+    /// `nil` if the entry is removed, or while a kept generation stays recorded instead of this one.
+    func takeUnrecorded() -> Index.Batch.Generation? {
+        let (record, former) = ask { state in
+            let isDue = !state.isRemoved && (state.former == nil || state.schedule.isStored(nil))
+            return (isDue ? state.record : nil, state.former?.id)
+        }
+        guard let record else { return nil }
+        return Index.Batch.Generation(
+            record: record, usage: bytes.usage, blocks: bytes.takeUnrecorded(), replaced: former)
+    }
+
+    /// Discards a generation that the index has no record of, because the index cannot be written and others wait for
+    /// it too.
+    ///
+    /// A file without any record is removed.
+    func dropUnrecorded() {
+        _ = bytes.takeUnrecorded()
+        if !isRecorded { replace(reason: "The index could not be written.") }
+    }
+}
 
 /// Whether a generation may be used without asking the origin, and what the origin's answer changes (RFC 9111 §4).
 extension LiveGeneration {
@@ -106,4 +190,103 @@ extension LiveGeneration {
 
     /// Whether `spec` lies outside the representation.
     func isOutside(_ spec: RangeSpec?) -> Bool { ask { $0.schedule.isOutside(spec) } }
+}
+
+/// How a generation takes the place of another one, and gives way to the next.
+extension LiveGeneration {
+    /// Notes that the index has recorded this generation, and removes the file of the one that it replaced.
+    func markRecorded() async {
+        let former = state.withLock { state -> LiveGeneration? in
+            state.isRecorded = true
+            defer { state.former = nil }
+            return state.former
+        }
+        await former?.discardFile()
+    }
+
+    /// Removes the data file after its record.
+    ///
+    /// Readers keep the open file.
+    func discardFile() async {
+        store.quota.release(bytes.close())
+        await DiskQueue.shared.run { [self] in
+            store.removeFile(name: store.index.name(of: key), generation: id)
+            emptyFileIfUnread()
+        }
+    }
+
+    /// Whether another generation stays recorded until this one is whole.
+    var hasFormer: Bool { ask { $0.former != nil } }
+
+    /// Leaves `former` recorded until this one is whole.
+    func replaceWhenWhole(_ former: LiveGeneration) { state.withLock { $0.former = former } }
+
+    /// The generation to leave recorded while another one replaces this one; `nil` if there is none.
+    ///
+    /// Returns this generation if the user keeps it and it is whole. Returns the former one if this one is not whole
+    /// yet. Live playlists are never kept.
+    func former() async -> LiveGeneration? {
+        let (former, mayBeKept) = ask { state in
+            (state.former, state.isRecorded && state.schedule.isStored(nil) && state.record.role?.isLive != true)
+        }
+        if let former { return former }
+        guard mayBeKept, await Replacement(generation: self).isKept else { return nil }
+        return self
+    }
+
+    /// Gives up replacing a kept generation after a failed fetch, unless another fetch is running.
+    ///
+    /// The next read loads the kept generation.
+    func giveUpReplacing() {
+        let isOver = ask { $0.former != nil && $0.schedule.fetches.isEmpty && !$0.schedule.isStored(nil) }
+        if isOver { onReplaced(self) }
+    }
+
+    /// Stops recording and accepts no new readers, because the entry is removed.
+    func markRemoved(because reason: FetchSchedule.Freeze = .removed) {
+        updateAndLeave { state, effects, outbox in
+            state.isRemoved = true
+            effects = state.schedule.freeze(because: reason)
+            Self.dropRemainder(of: &state, leaving: &outbox)
+        }
+        // The file's name goes, so its readers could not open it again.
+        if !isIdle { bytes.file.hold() }
+        engine.progress.changed(key)
+    }
+
+    /// The origin has another representation: readers end at their first hole, new reads ask the origin.
+    func replace(reason: String, because cause: FetchSchedule.Freeze = .replaced) {
+        update { state, effects in effects = state.schedule.freeze(because: cause) }
+        // Another process would take the stored bytes for fresh, and meet the same response at the same hole.
+        invalidate()
+        engine.reporter.tell(.generationReplaced(key, reason: reason))
+        onReplaced(self)
+    }
+
+    /// The origin has another representation.
+    ///
+    /// During a play, reads of stored bytes go on, and a read that needs another byte asks the origin. Without one, it
+    /// is replaced.
+    func supersede(reason: String, because cause: FetchSchedule.Freeze = .replaced) {
+        if !supersedeInPlay(reason: reason, because: cause) { replace(reason: reason, because: cause) }
+    }
+
+    /// Handles a response of the origin that contradicts the stored response but can't replace it.
+    ///
+    /// During a play, this is ``supersede(reason:because:)``. Otherwise, the stored bytes remain but become stale.
+    func doubt(reason: String) { if !supersedeInPlay(reason: reason, because: .replaced) { expire() } }
+
+    /// Returns false if no play is going on.
+    private func supersedeInPlay(reason: String, because cause: FetchSchedule.Freeze) -> Bool {
+        let now = elapsed
+        let isSuperseded = update { state, effects in
+            guard let decided = state.supersede(because: cause, at: now) else { return false }
+            effects = decided
+            return true
+        }
+        guard isSuperseded else { return false }
+        store.recorder.note(self, bytes: 0)
+        engine.reporter.tell(.generationReplaced(key, reason: reason))
+        return true
+    }
 }

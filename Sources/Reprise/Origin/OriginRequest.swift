@@ -1,5 +1,6 @@
 import HTTPSemantics
 public import HTTPTypes
+import Primitives
 
 /// One request to an origin.
 public struct OriginRequest: Sendable {
@@ -101,4 +102,63 @@ package struct OriginContext: Sendable {
     /// Called with a sentence about the first violation of HTTP/1.1 in the response that the client tolerates; from any
     /// thread.
     package var onOddity: (@Sendable (String) -> Void)?
+}
+
+/// Which networks a request may use, in the terms of Apple's systems.
+///
+/// `URLSessionOrigin` honors it on Apple's systems; elsewhere, and with other clients, all networks are treated alike.
+/// ``never`` holds everywhere.
+public enum NetworkPolicy: Sendable, Hashable {
+    /// Any network.
+    case any
+    /// No network that the system considers expensive, such as cellular or a personal hotspot.
+    case inexpensive
+    /// No expensive network, and none for which the user turned on Low Data Mode.
+    case inexpensiveAndUnconstrained
+    /// No network: stored bytes are read, however stale, and a read of others throws `notStored`.
+    case never
+}
+
+/// The fields between two servers of Reprise of which one asks the other in place of origins: an edge and its parent.
+package enum EdgeFields {
+    /// In a request, the name of the edge: it edits playlists itself, and wants every body as the origin sent it.
+    package static let edge = HTTPField.Name("Reprise-Edge") ?? .from
+    /// In a response, the URL that answered the parent after redirects, if it is another one than the edge asked for.
+    package static let finalURL = HTTPField.Name("Reprise-Final-URL") ?? .contentLocation
+    /// How the caches on its way handled a request (RFC 9211).
+    package static let cacheStatus = HTTPField.Name("Cache-Status") ?? .age
+    /// The proxies that a message passed (RFC 9110 §7.6.3).
+    package static let via = HTTPField.Name("Via") ?? .from
+}
+
+/// Counts what origins send for one task, in all fetches that began for it.
+final class FetchTally: Sendable {
+    /// Told the length of each piece; negative for one that is given back.
+    let arrived: @Sendable (Int) -> Void
+    private let fetches = IdleWait()
+
+    init(_ arrived: @escaping @Sendable (Int) -> Void) { self.arrived = arrived }
+
+    /// A fetch begins.
+    func begin() { fetches.begin() }
+
+    /// A fetch is over.
+    func end() { fetches.end() }
+
+    /// Returns when all fetches are over: those that no reader wants may still bring what is under way.
+    ///
+    /// Waits no longer than `patience`, and not for a canceled task.
+    func settle(within patience: Duration, _ clock: CacheClock) async {
+        let isOver = Promise<Void>()
+        Task { [fetches] in
+            await fetches.idle()
+            isOver.fulfill()
+        }
+        let timer = Task {
+            try? await clock.sleep(patience)
+            isOver.fulfill()
+        }
+        try? await isOver.wait()
+        timer.cancel()
+    }
 }

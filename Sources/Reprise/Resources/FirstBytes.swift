@@ -63,3 +63,78 @@ extension OriginResponse {
         return (bytes, hasEnded ? length : nil)
     }
 }
+
+/// Judges whether a response should replace the stored one, based on the index and its first bytes.
+///
+/// Many origins report errors with status 200. Replacing a stored response is allowed but not required (RFC 9111
+/// §4.3.3). If the response is rejected, the stored one remains but is stale.
+struct Replacement: Sendable {
+    let generation: LiveGeneration
+
+    private var record: GenerationRecord { generation.record }
+
+    /// The action for `response`; `.passThrough(.unexpectedNotice)` if a new generation can't be a version of the
+    /// stored one.
+    ///
+    /// The body of `response` still delivers every byte. Rethrows errors from reading the body.
+    func judge(_ response: inout OriginResponse, _ action: ResponseAction) async throws -> ResponseAction {
+        guard !generation.storedRanges.isEmpty, !record.isInvalidated else { return action }
+        let record = record
+        var mustCompare = false
+        switch action {
+        case .newGeneration(let placement, _):
+            if record.isMedia, generation.isStored(nil), isLess(placement, than: record), await isKept {
+                return .passThrough(.unexpectedNotice)
+            }
+            guard placement.end != 0 else { return isEndedPlaylist ? .passThrough(.emptyBody) : action }
+            mustCompare = record.isMedia || isEndedPlaylist
+        case .passThrough(let reason) where !reason.isOfNoVersion: break
+        default: return action
+        }
+        // Without a length, only the end of the body shows whether it is short.
+        let fields = response.head.headerFields
+        let isUnproven = record.isMedia && fields[.contentLength] == nil && Validators(fields).isEmpty
+        let short = isUnproven ? record.identity.shortLength ?? 0 : 0
+        guard response.head.status == .ok, mustCompare || short > 0,
+            case let stored = await generation.storedBeginning(atMost: Int64(BodyBeginning.length)), !stored.isEmpty
+        else { return action }
+        let (new, length) = try await response.beginning(atLeast: max(Int(short), BodyBeginning.length))
+        if let length, record.isMedia {
+            if length == 0 { return .passThrough(.emptyBody) }
+            if Int64(length) < short { return .passThrough(.unexpectedNotice) }
+        }
+        guard mustCompare, !isVersion(new, of: stored, isWhole: length != nil) else { return action }
+        return .passThrough(.unexpectedNotice)
+    }
+
+    private var isEndedPlaylist: Bool { record.role.map { $0.kind == .playlist && !$0.isLive } ?? false }
+
+    /// Whether a body that begins with `new` may be another version of one that begins with `stored`.
+    ///
+    /// If it `isWhole`, `new` is the whole body.
+    private func isVersion(_ new: [UInt8], of stored: [UInt8], isWhole: Bool) -> Bool {
+        if isEndedPlaylist, let planner = generation.engine.configuration.streamPlanner {
+            guard planner.beginsPlaylist(stored) else { return true }
+            return planner.beginsPlaylist(new) && !(isWhole && planner.namesNothing(new))
+        }
+        let kind = BodyBeginning(new)
+        return kind == .binary || kind == BodyBeginning(stored)
+    }
+
+    /// Whether the user keeps the entry: pinned or downloaded, by itself or with a title.
+    var isKept: Bool {
+        get async {
+            // If the index cannot be read, the other rules decide.
+            (try? await generation.store.index.look { [generation] in try $0.retentions.isKept(generation.key) })
+                ?? false
+        }
+    }
+
+    /// Whether the new representation is less than half as long, or has no known length.
+    ///
+    /// Without a length, nothing shows that it has as many bytes.
+    private func isLess(_ placement: BodyPlacement, than record: GenerationRecord) -> Bool {
+        guard let length = placement.completeLength else { return true }
+        return record.completeLength.map { length < $0 / 2 } ?? false
+    }
+}

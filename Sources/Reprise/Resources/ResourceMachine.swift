@@ -281,3 +281,102 @@ extension ReadRequest {
             || !policy.isOffline && !directives.onlyIfCached && origin.networkPolicy != .never
     }
 }
+
+/// The vocabulary of the machine: what it answers to the resource that holds it.
+extension ResourceMachine {
+    /// What a read does.
+    enum Step: Sendable {
+        /// Ask the live resource that has the key now.
+        case moved
+        /// Start at once.
+        case use(Generation)
+        /// Start at once, and validate it in the background.
+        case useAndRevalidate(Generation)
+        /// Run this lookup; others wait for it.
+        case lead(Lookup, Errand)
+        /// Wait for this lookup (a collapsed request, RFC 9111 §4), then ask again.
+        case follow(Lookup)
+        /// Continue with the variant that the request's fields select.
+        case variant(Vary)
+        /// Send a request whose response bypasses the store.
+        case bypass
+        /// Throw this answer of the origin again.
+        case refuse(OriginRefusal)
+        /// Fail: the origin must not be asked, and something is missing or stale.
+        case unavailable
+    }
+
+    /// What a lookup is for.
+    enum Errand: Sendable {
+        /// Nothing usable is known; `replacing` is no longer usable.
+        case discover(replacing: Generation?)
+        /// The stored response is stale, or the request requires validation.
+        case validate(Generation, CacheStatus.ForwardReason)
+    }
+
+    /// Where a stored generation is found.
+    enum Place: Sendable {
+        /// In the live resource that has the key now.
+        case moved
+        /// Here, if there is one.
+        case found(Generation?)
+        /// In a variant.
+        case variant(Vary)
+        /// In what this lookup brings.
+        case follow(Lookup)
+        /// In the index: load it and finish this lookup.
+        case load(Lookup)
+    }
+
+    /// What the index has.
+    enum Loaded: Sendable {
+        case nothing
+        case variants(Vary)
+        case generation(Generation)
+    }
+
+    /// When a resource may be removed from the table.
+    enum Detachment: Sendable {
+        case always
+        /// No reader, fetch or lookup uses it.
+        case ifUnused
+        /// As ``ifUnused``, and the index has all of it.
+        case ifRecorded
+    }
+
+    /// The answer to a ``Detachment``.
+    enum Departure: Sendable {
+        case stays
+        /// The generation, if there is one, is used no more.
+        case leaves(Generation?)
+    }
+}
+
+/// What a ``ResourceMachine`` asks of the resource's current generation.
+protocol CurrentGeneration: AnyObject, Sendable {
+    /// Whether only its stored bytes are still served.
+    var isFrozen: Bool { get }
+    /// Whether no reader or fetch uses it.
+    var isIdle: Bool { get }
+    /// Whether some of its bytes are not in the index yet.
+    var hasUnrecorded: Bool { get }
+    /// Whether it may answer a request with these directives in `play` without asking the origin.
+    func reuse(for directives: CacheControl, in play: Play?) -> Reuse
+    /// Whether a request for `range` must be forwarded to the origin although the response is otherwise usable.
+    func mustAsk(about range: RangeSpec?) -> Bool
+    /// Whether a request for the first byte of `range` also shows whether the rest is current.
+    func beginsInHole(_ range: RangeSpec?) -> Bool
+    /// Whether the first byte of `range` is stored.
+    func hasBeginning(of range: RangeSpec?) -> Bool
+    /// Whether it is frozen because the origin has another representation, and stored bytes are served for the rest of
+    /// `play`, which goes on.
+    func isSuperseded(in play: Play?) -> Bool
+    /// Whether all of `range` is stored.
+    func isStored(_ range: RangeSpec?) -> Bool
+    /// Whether `range` lies outside the representation: no byte of it is missing.
+    func isOutside(_ range: RangeSpec?) -> Bool
+}
+
+extension LiveGeneration: CurrentGeneration {
+    var hasUnrecorded: Bool { bytes.hasUnrecorded }
+}

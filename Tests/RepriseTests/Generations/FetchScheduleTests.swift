@@ -511,7 +511,7 @@ import Testing
         #expect(next(&machine, reader).0 == "fail rangesUnsupported")
         // Stored bytes are given all the same.
         let second = machine.addReader(0, to: 1000, rangeFallback: .fail)
-        machine.stored.insert(0..<1000)
+        machine.store(0..<1000)
         machine.markVerified(0..<1000)
         #expect(next(&machine, second).0 == "0..<1000 joined")
     }

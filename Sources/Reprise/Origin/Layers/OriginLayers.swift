@@ -1,3 +1,4 @@
+import HTTPSemantics
 import Primitives
 
 /// The layers between the cache and its client, the outermost first.
@@ -78,5 +79,84 @@ struct PrioritizedOrigin: Origin {
         let number = precedence.sends(interest, to: host)
         defer { precedence.answered(number, at: host) }
         return try await next.send(request)
+    }
+}
+
+/// Gives requests the authorization that is known, and sends one again with another if it is refused.
+struct AuthorizedOrigin: Origin {
+    let next: any Origin
+    let authorizer: Authorizer
+
+    func send(_ request: OriginRequest) async throws -> OriginResponse {
+        guard request.method == .get || request.method == .head else { return try await next.send(request) }
+        var sent = authorizer.apply(to: request)
+        var response = try await next.send(sent.request)
+        var isFinal = false
+        // Once with an authorization that became known in the meantime, and once with one for this request.
+        for _ in 0..<2 where !isFinal {
+            let renewal: Authorizer.Renewal?
+            do { renewal = try await authorizer.renewal(of: request, sentAs: sent, after: response) } catch {
+                response.body.cancel()
+                throw error
+            }
+            guard let renewal else { break }
+            response.body.cancel()
+            (sent, isFinal) = (renewal.authorized, renewal.isFinal)
+            response = try await next.send(sent.request)
+        }
+        return response
+    }
+}
+
+/// Counts each request that the client sends and its outcome, measures the time to its head, and reports
+/// violations of HTTP in its response.
+struct MeteredOrigin: Origin {
+    /// The places for the numbers and the reports.
+    struct Meters {
+        let reporter: Reporter
+        let timings: OriginTimings
+        let awayHosts, silentHosts: AwayHosts
+    }
+
+    private let client: any Origin
+    private let meters: Meters
+    private let clock: CacheClock
+    private let keyPolicy: CacheKeyPolicy
+
+    init(_ client: any Origin, meters: Meters, configuration: MediaCache.Configuration) {
+        (self.client, self.meters) = (client, meters)
+        (clock, keyPolicy) = (configuration.clock, configuration.keyPolicy)
+    }
+
+    func send(_ request: OriginRequest) async throws -> OriginResponse {
+        let (reporter, host) = (meters.reporter, request.account)
+        var request = request
+        let key = request.context.key ?? keyPolicy.key(for: request.url)
+        request.context.onOddity = { oddity in
+            reporter.remark("Its responses violate HTTP/1.1, and were read anyway.", oddity, about: key, at: host)
+        }
+        reporter.count { $0.statistics.originRequests += 1 }
+        let (time, start) = (Int64(clock.now()), clock.elapsed())
+        do {
+            var response = try await client.send(request)
+            let outcome = OriginCounts.Outcome(status: response.head.status.code)
+            let delay = response.onStored == nil ? clock.elapsed() - start : nil
+            if let delay { meters.timings.noteFirstByte(delay, from: host) }
+            reporter.count { $0.origins.count(host) { $0.noteRequest(outcome, after: delay) } }
+            meters.awayHosts.noteAnswer(from: request.url.authority)
+            meters.silentHosts.noteAnswer(from: request.url.authority)
+            (response.asked, response.requestTime) = (request, time)
+            response.head.repair(
+                askedFor: request.context.range, now: HTTPDate(secondsSince1970: clock.moment.date))
+            return response
+        } catch {
+            let outcome = error is CancellationError ? OriginCounts.Outcome.canceled : .failed
+            reporter.count { $0.origins.count(host) { $0.noteRequest(outcome) } }
+            meters.awayHosts.note(error, from: request.url.authority)
+            if (error as? RepriseError)?.code == .originTimedOut {
+                meters.silentHosts.noteFailure(of: request.url.authority)
+            }
+            throw error
+        }
     }
 }
