@@ -19,7 +19,7 @@ extension FetchRun {
         let upper = min(arrival.range.upperBound, writable.limit)
         guard upper > writable.cursor else { return generation.verdict(id) }
         // Who has been told of the last byte may look at once what is recorded.
-        if upper == min(writable.limit, arrival.source.placement.end ?? .max) {
+        if upper == min(writable.limit, arrival.source.placement?.end ?? .max) {
             guard await finish(&writer, with: arrival) else { return .finished }
         }
         let verdict = generation.advance(id, by: upper - writable.cursor)
@@ -137,10 +137,10 @@ extension FetchRun {
             taken.insert(Array(tail.bytes.prefix(Int(start - tail.start))), at: 0)
             start = tail.start
         }
-        var response = arrival.source.response
-        response.body = ResumedBody(taken, before: response.body)
-        let remainder = Remainder(response: response, start: start, end: arrival.source.placement.end)
-        guard generation.handOver(remainder, of: id, toWaiting: toWaiting) else { return false }
+        var rest = arrival.source
+        rest.response.body = ResumedBody(taken, before: rest.response.body)
+        rest.action = .fill(BodyPlacement(start: start, end: rest.placement?.end))
+        guard generation.handOver(rest, of: id, toWaiting: toWaiting) else { return false }
         // Its reader counts them.
         countFetched(-taken.reduce(0) { $0 + $1.count })
         return true

@@ -1,18 +1,12 @@
 import HTTPSemantics
 import HTTPTypes
 
-/// A response that has been checked against the generation which it is going to fill.
-struct FetchResponse: Sendable {
-    let response: OriginResponse
-    let placement: BodyPlacement
-}
-
 /// A piece of a fetch's body, at its place.
 struct Arrival: Sendable {
     let chunk: any ByteChunk
     let range: Range<Int64>
     /// The response that brings it.
-    let source: FetchResponse
+    let source: OriginAnswer
 }
 
 /// Runs one fetch: sends, checks, writes, publishes, retries.
@@ -27,19 +21,18 @@ struct FetchRun: Sendable {
 
     /// How a try ended, other than by an error.
     private enum Outcome {
-        case done(reachedEnd: Bool)
-        case over(RepriseError?)
+        case over(reachedEnd: Bool = false, RepriseError? = nil)
         /// The connection was given back, since no reader wanted more for long.
         case givenBack
     }
 
-    /// Runs to the end of the fetch's range, beginning with `response` if the first one is here already.
-    func run(_ response: FetchResponse?) async {
+    /// Runs to the end of the fetch's range, beginning with `answer` if the first one is here already.
+    func run(_ answer: OriginAnswer?) async {
         let clock = engine.clock
         var budget = RetryBudget(engine.retryPolicy, patience: request.context.patience, from: clock.elapsed())
-        var response = response
+        var answer = answer
         var writer = ChunkWriter(into: generation.bytes, for: id)
-        if response == nil, let refusal = generation.recentRefusal(of: request) {
+        if answer == nil, let refusal = generation.recentRefusal(of: request) {
             generation.end(id, reachedEnd: false, failure: refusal)
             return
         }
@@ -48,18 +41,17 @@ struct FetchRun: Sendable {
         var (reached, isStuck) = (range.lowerBound, false)
         while true {
             do {
-                let outcome = try await attempt(response, isStuck: isStuck, with: &writer)
+                let outcome = try await attempt(answer, isStuck: isStuck, with: &writer)
                 await finish(&writer)
                 switch outcome {
-                case .done(let reachedEnd):
+                case .over(let reachedEnd, let failure):
                     if reachedEnd, request.demand != .download, let position = generation.position(of: id) {
                         await generation.judgePace(endingAt: position)
                     }
-                    end(writer, reachedEnd: reachedEnd, failure: nil)
-                case .over(let failure): end(writer, reachedEnd: false, failure: failure)
+                    end(writer, reachedEnd: reachedEnd, failure: failure)
                 case .givenBack:
                     await waitForDemand()
-                    response = nil
+                    answer = nil
                     continue
                 }
                 return
@@ -84,7 +76,7 @@ struct FetchRun: Sendable {
                 generation.detach(id)
                 engine.reporter.tell(.fetchRetried(generation.key, after: delay, error: error))
                 await interest.sleepWhileWanted(delay, on: clock)
-                response = nil
+                answer = nil
             }
         }
     }
@@ -104,12 +96,12 @@ struct FetchRun: Sendable {
     ///
     /// `isStuck` means that repeating the same range request made no progress, so another form is tried.
     private func attempt(
-        _ ready: FetchResponse?, isStuck: Bool, with writer: inout ChunkWriter
+        _ ready: OriginAnswer?, isStuck: Bool, with writer: inout ChunkWriter
     ) async throws -> Outcome {
-        if let ready { return try await drain(ready, with: &writer) }
+        if let ready, let placement = ready.placement { return try await drain(ready, at: placement, with: &writer) }
         await engine.precedence.waitForTurn(interest, at: generation.url.authority)
         generation.noteProgress(of: id)
-        guard generation.claim(id), let range = generation.rest(of: id) else { return .done(reachedEnd: false) }
+        guard generation.claim(id), let range = generation.rest(of: id) else { return .over() }
         let record = generation.record
         var request = engine.impersonal(generation.request(for: id) ?? request, stored: record.fields)
         request.context.errand?.hole = record.completeLength.map { range.lowerBound..<min(range.upperBound, $0) }
@@ -124,17 +116,17 @@ struct FetchRun: Sendable {
         let question = LiveGeneration.Question(
             request: request, forms: forms, ifRange: ifRange, storage: engine.storage(for: request),
             interest: interest, fetch: id)
-        let answer = try await generation.answer(to: question)
-        var response = answer.response
-        // Canceled while the request was under way: what has arrived already is stored all the same.
-        if !generation.attach(response.body, to: id) { response.body.cancel() }
+        var answer = try await generation.answer(to: question)
+        // Canceled while the request was under way: what has arrived already is stored anyway.
+        if !generation.attach(answer.response.body, to: id) { answer.response.body.cancel() }
         if case .fill(var placement) = answer.action {
             // The origin failed for every form of the range.
             if question.range != nil, answer.range == nil { placement.rangesSupported = false }
             generation.learn(placement)
             // The newest response's fields stand for all parts that were joined (RFC 9111 §3.4).
-            response.dropForeignCookies(of: record.finalURL ?? record.url)
-            generation.freshen(response.head.headerFields, requestTime: answer.response.requestTime, by: request)
+            answer.response.dropForeignCookies(of: record.finalURL ?? record.url)
+            generation.freshen(
+                answer.response.head.headerFields, requestTime: answer.response.requestTime, by: request)
             generation.noteSuccess()
             if placement.rangesSupported == false, placement.start < range.lowerBound {
                 engine.reporter.remark(
@@ -144,95 +136,25 @@ struct FetchRun: Sendable {
             if placement.rangesSupported == true {
                 generation.takeOver(id, isFirstProof: record.rangesSupported != true)
             } else if placement.rangesSupported == false, !generation.takeWhole(id, to: placement.end) {
-                response.body.cancel()
-                return .done(reachedEnd: false)
+                answer.response.body.cancel()
+                return .over()
             }
-            return try await drain(FetchResponse(response: response, placement: placement), with: &writer)
+            return try await drain(answer, at: placement, with: &writer)
         }
-        return try await decline(answer, to: question)
-    }
-
-    /// Every response that does not continue this generation.
-    private func decline(
-        _ answer: OriginAnswer, to question: LiveGeneration.Question
-    ) async throws -> Outcome {
-        let (action, response) = (answer.action, answer.response)
-        if case .refusal = action {
-            let refusal = try await OriginRefusal.collect(
-                response, of: generation.url.authority, engine.reporter)
-            throw RepriseError(
-                .originRefused, "The origin answered \(response.head.status.code) for \(generation.url.redacted).",
-                refusal: refusal)
-        }
-        if !leave(answer, to: question) { response.body.cancel() }
-        switch action {
-        case .newGeneration(let placement, let change):
-            generation.note(SplicingEvidence.Sighting(response, placement))
-            generation.supersede(
-                reason: change.words, because: change == .noStrongValidator ? .unproven : .replaced)
-            return .done(reachedEnd: false)
-        case .generationChanged(let reason): return doubt(reason.words)
-        case .unsatisfiable(let length):
-            if generation.learnEnd(length, from: id) { return .done(reachedEnd: false) }
-            return doubt("The origin has fewer bytes than before.")
-        // The origin refuses the range of the hole, but doesn't say that the file is shorter.
-        case .retryWithoutRange: return doubt("The origin refuses the range of the missing bytes.")
-        case .passThrough(.unexpectedNotice), .passThrough(.unexpectedStatus):
-            return .over(
-                .logIn(.originMisbehaved, "The origin sent a page or an error in place of \(generation.url.redacted)"))
-        case .passThrough(.emptyBody):
-            return .over(
-                RepriseError(.originMisbehaved, "The origin sent nothing in place of \(generation.url.redacted)."))
-        case .passThrough(.contradictoryRange): return .over(.unusable(action))
-        case .passThrough(let reason) where isOfAnother(response, than: question.sent):
-            // Readers get no byte of it, and the next read asks for it.
-            return doubt("The origin has another file. \(reason.words)")
-        case .passThrough(let reason):
-            // It may be stored again later, as where nothing was stored yet.
-            generation.closeStore(
-                reason: reason.words, because: .response, for: LiveResource.Machine.bypassTime)
-            return .done(reachedEnd: false)
-        default:
-            return .over(.unusable(action))
-        }
-    }
-
-    /// Handles an answer that contradicts the stored response but can't replace it.
-    ///
-    /// Readers end at the hole, and the next read requests the whole representation.
-    private func doubt(_ reason: String) -> Outcome {
-        generation.doubt(reason: reason)
-        return .over(FetchSchedule.Freeze.replaced.error(at: generation.position(of: id) ?? 0))
-    }
-
-    /// Leaves the whole of another representation to the download that asked, which begins with it instead of asking
-    /// again; false where none did.
-    private func leave(_ answer: OriginAnswer, to question: LiveGeneration.Question) -> Bool {
-        guard case .newGeneration = answer.action, answer.response.head.status == .ok,
-            let successor = question.request.context.successor, question.request.context.errand == nil,
-            generation.handOver(id)
-        else { return false }
-        let judged = OriginAnswer(response: answer.response, action: answer.action)
-        successor.leave(judged, interest: interest)
-        return true
-    }
-
-    /// Whether the response is of another representation for sure: its validators say so, or the origin sent the whole
-    /// although If-Range allowed a part (RFC 9110 §13.1.5).
-    private func isOfAnother(_ response: OriginResponse, than sent: FetchRequest) -> Bool {
-        generation.record.identity.contradicts(Validators(response.head.headerFields))
-            || sent.sentIfRange && response.head.status == .ok
+        return .over(try await generation.decline(answer, to: question, at: generation.position(of: id) ?? 0))
     }
 
     /// Pulls the body, writes it, publishes it; as fast as readers want it.
-    private func drain(_ source: FetchResponse, with writer: inout ChunkWriter) async throws -> Outcome {
+    private func drain(
+        _ source: OriginAnswer, at placement: BodyPlacement, with writer: inout ChunkWriter
+    ) async throws -> Outcome {
         let body = source.response.body
-        var cursor = BodyCursor(start: source.placement.start, end: source.placement.end)
+        var cursor = BodyCursor(start: placement.start, end: placement.end)
         var reading = Duration.zero
         var isPaced = false
         var isGivenBack = false
         // Enforce the live share while a response of unknown length grows.
-        let heldBytes = source.placement.end == nil ? max(1 << 20, generation.store.quota.limit / 64) : nil
+        let heldBytes = placement.end == nil ? max(1 << 20, generation.store.quota.limit / 64) : nil
         var nextHold = heldBytes.map { writer.received + $0 } ?? .max
         let (startBytes, authority) = (writer.received, generation.url.authority)
         let isImported = request.context.source != nil
@@ -261,26 +183,26 @@ struct FetchRun: Sendable {
                 await engine.holdLiveShare(after: generation)
             }
             switch try await store(Arrival(chunk: chunk, range: range, source: source), with: &writer) {
-            case .finished where writer.isHandedOver: return .done(reachedEnd: false)
+            case .finished where writer.isHandedOver: return .over()
             case .finished:
-                if cursor.position < source.placement.end ?? .max { body.cancel() }
+                if cursor.position < placement.end ?? .max { body.cancel() }
                 _ = try? await body.next()
-                await settle(source, at: cursor.position, with: &writer)
-                return .done(reachedEnd: false)
+                await settle(source.response, placement.end == cursor.position, with: &writer)
+                return .over()
             // What had arrived when the connection was given back is stored.
             case .pause where !isGivenBack: isGivenBack = await waitForDemand() == .givenBack
             case .pause, .go: break
             }
         }
-        guard !generation.isCancelled(id) else { return .done(reachedEnd: false) }
+        guard !generation.isCancelled(id) else { return .over() }
         if isGivenBack { return .givenBack }
-        if let end = source.placement.end, cursor.isShort {
+        if let end = placement.end, cursor.isShort {
             throw RepriseError(
                 .originBodyTruncated, "The origin ended the body after \(cursor.position) of \(end) bytes.",
                 range: cursor.position..<end)
         }
-        await settle(source, at: cursor.position, with: &writer)
-        return .done(reachedEnd: source.placement.end == nil || cursor.position == generation.record.completeLength)
+        await settle(source.response, placement.end == cursor.position, with: &writer)
+        return .over(reachedEnd: placement.end == nil || cursor.position == generation.record.completeLength)
     }
 
     /// Counts bytes that the origin has sent.
@@ -289,10 +211,10 @@ struct FetchRun: Sendable {
         request.context.tally?.arrived(count)
     }
 
-    /// Tells the client that it need not keep a body any more that had arrived: all of it is stored and recorded.
-    private func settle(_ source: FetchResponse, at position: Int64, with writer: inout ChunkWriter) async {
-        guard let onStored = source.response.onStored, position == source.placement.end,
-            await finish(&writer), await generation.store.recorder.flush()
+    /// Tells the client that it need not keep a body any more that had arrived, if all of it is stored and recorded.
+    private func settle(_ response: OriginResponse, _ isComplete: Bool, with writer: inout ChunkWriter) async {
+        guard let onStored = response.onStored, isComplete, await finish(&writer),
+            await generation.store.recorder.flush()
         else { return }
         onStored()
     }

@@ -41,8 +41,9 @@ struct GenerationState: Sendable {
     var isRecorded = false
     /// The kept generation that stays recorded until this one is whole.
     var former: LiveGeneration?
-    /// What is left of a response whose bytes found no room.
-    private var remainder: Remainder?
+    /// The rest of a response whose bytes found no room, and how far behind its start a reader may be that goes on with
+    /// it.
+    private var remainder: (answer: OriginAnswer, reach: Int64)?
 
     /// Ends the wait of a reader.
     typealias Wake = @Sendable () -> Void
@@ -392,32 +393,33 @@ struct GenerationState: Sendable {
     /// Bytes that are dropped of a response at most, where a reader could ask for its own.
     private static let remainderReach: Int64 = 64 << 10
 
-    /// Leaves `remainder` to the reader that comes to it first.
+    /// Leaves the rest of a response to the reader that comes to it first.
     ///
-    /// False where there is none, or where each can ask for its own, unless a player waits for it and `toWaiting` is
+    /// False if there is no reader, or if each can ask for its own, unless a player waits for it and `toWaiting` is
     /// true.
     mutating func handOver(
-        _ remainder: Remainder, of id: FetchID, toWaiting: Bool, policy: GenerationPolicy
+        _ rest: OriginAnswer, of id: FetchID, toWaiting: Bool, policy: GenerationPolicy
     ) -> Bool {
-        var remainder = remainder
+        guard let start = rest.placement?.start else { return false }
+        var reach = Int64.max
         if response.isJoinable(policy) {
-            remainder.reach = Self.remainderReach
-            let near = remainder.start...remainder.start + remainder.reach
+            reach = Self.remainderReach
+            let near = start...start + reach
             let isAwaited = schedule.readers.values.contains { reader in
                 reader.waitingOn == id && reader.demand == .playing && near.contains(reader.delivered)
             }
             guard toWaiting, isAwaited else { return false }
         }
-        guard self.remainder == nil, !schedule.readers.isEmpty, running.handOver(id) else { return false }
-        self.remainder = remainder
+        guard remainder == nil, !schedule.readers.isEmpty, running.handOver(id) else { return false }
+        remainder = (rest, reach)
         return true
     }
 
     /// The rest of a response that brings the byte at `position`, for one reader; any rest for `nil`.
-    mutating func takeRemainder(at position: Int64?) -> Remainder? {
-        guard let remainder else { return nil }
-        if let position, position < remainder.start || position - remainder.start > remainder.reach { return nil }
-        self.remainder = nil
-        return remainder
+    mutating func takeRemainder(at position: Int64?) -> OriginAnswer? {
+        guard let (rest, reach) = remainder, let start = rest.placement?.start else { return nil }
+        if let position, position < start || position - start > reach { return nil }
+        remainder = nil
+        return rest
     }
 }

@@ -46,6 +46,71 @@ extension LiveGeneration {
         }
     }
 
+    /// Takes in an answer that does not continue this generation, and ends its body.
+    ///
+    /// Returns the error for readers of the missing byte at `position`; `nil` if they look again.
+    func decline(
+        _ answer: OriginAnswer, to question: Question, at position: Int64
+    ) async throws -> RepriseError? {
+        let (action, response) = (answer.action, answer.response)
+        if case .refusal = action {
+            let url = question.fetch == nil ? question.request.url : url
+            throw OriginQuestion.refused(
+                try await OriginRefusal.collect(response, of: url.authority, engine.reporter), from: url)
+        }
+        if !leave(answer, to: question) { response.body.cancel() }
+        // Readers end at the hole, and the next read requests the whole representation.
+        let changed = FetchSchedule.Freeze.replaced.error(at: position)
+        switch (action, question.fetch) {
+        case (.newGeneration(let placement, let change), let fetch):
+            note(SplicingEvidence.Sighting(response, placement))
+            let isUnproven = fetch != nil && change == .noStrongValidator
+            supersede(reason: change.words, because: isUnproven ? .unproven : .replaced)
+            return fetch == nil ? changed : nil
+        case (.generationChanged(let reason), _): doubt(reason: reason.words)
+        // A response that bypasses the store anyway tells nothing else about the stored bytes.
+        case (_, nil): break
+        case (.unsatisfiable(let length), let fetch?):
+            if learnEnd(length, from: fetch) { return nil }
+            doubt(reason: "The origin has fewer bytes than before.")
+        // The origin refuses the range of the hole, but doesn't say that the file is shorter.
+        case (.retryWithoutRange, _): doubt(reason: "The origin refuses the range of the missing bytes.")
+        case (.passThrough(.unexpectedNotice), _), (.passThrough(.unexpectedStatus), _):
+            return .logIn(.originMisbehaved, "The origin sent a page or an error in place of \(url.redacted)")
+        case (.passThrough(.emptyBody), _):
+            return RepriseError(.originMisbehaved, "The origin sent nothing in place of \(url.redacted).")
+        case (.passThrough(.contradictoryRange), _): return .unusable(action)
+        case (.passThrough(let reason), _) where isOfAnother(response, than: question.sent):
+            // Readers get no byte of it, and the next read asks for it.
+            doubt(reason: "The origin has another file. \(reason.words)")
+        case (.passThrough(let reason), _):
+            // It may be stored again later, as where nothing was stored yet.
+            closeStore(reason: reason.words, because: .response, for: LiveResource.Machine.bypassTime)
+            return nil
+        default: return .unusable(action)
+        }
+        return changed
+    }
+
+    /// Leaves the whole of another representation to the download that asked, which begins with it instead of asking
+    /// again; false if none did.
+    private func leave(_ answer: OriginAnswer, to question: Question) -> Bool {
+        guard case .newGeneration = answer.action, answer.response.head.status == .ok, let fetch = question.fetch,
+            let successor = question.request.context.successor, question.request.context.errand == nil,
+            handOver(fetch)
+        else { return false }
+        successor.leave(
+            OriginAnswer(response: answer.response, action: answer.action, interest: question.interest))
+        return true
+    }
+
+    /// Whether the response is of another representation for sure: its validators say so, or the origin sent the whole
+    /// although If-Range allowed a part (RFC 9110 §13.1.5).
+    private func isOfAnother(_ response: OriginResponse, than sent: FetchRequest) -> Bool {
+        record.identity.contradicts(Validators(response.head.headerFields))
+            || sent.sentIfRange && response.head.status == .ok
+    }
+
     /// Sends `question`, and retries in other forms if the origin fails; remembers the form that its host needs.
     func answer(to question: Question) async throws -> OriginAnswer {
         var asked = question

@@ -134,15 +134,16 @@ final class LiveGeneration: Sendable {
     ///
     /// `interest` is that of the request that the response answers.
     func adopt(
-        _ response: FetchResponse, spec: RangeSpec?, request: OriginRequest, interest: RequestInterest?
+        _ answer: OriginAnswer, at placement: BodyPlacement, spec: RangeSpec?, request: OriginRequest,
+        interest: RequestInterest?
     ) -> OpenedReader? {
-        let (placement, date) = (response.placement, moment.date)
+        let date = moment.date
         let opened = updateAndLeave { state, _, outbox in
-            state.target.found(response.response)
+            state.target.found(answer.response)
             state.settleAhead(at: date)
             let (opened, fetch) = state.adopt(placement, for: spec, of: request, policy: generationPolicy)
             state.start(
-                fetch, response: response, interest: interest, with: self, at: awake, leaving: &outbox)
+                fetch, answer: answer, interest: interest, with: self, at: awake, leaving: &outbox)
             return opened
         }
         if opened != nil { settleReadAhead(for: request) }
@@ -427,16 +428,16 @@ final class LiveGeneration: Sendable {
 
     /// Leaves what is left of a response to the reader that comes to it first; false where there is none, or where each
     /// can ask for its own, unless a player waits for it and `toWaiting` is true.
-    func handOver(_ remainder: Remainder, of id: FetchID, toWaiting: Bool) -> Bool {
-        state.withLock { $0.handOver(remainder, of: id, toWaiting: toWaiting, policy: generationPolicy) }
+    func handOver(_ rest: OriginAnswer, of id: FetchID, toWaiting: Bool) -> Bool {
+        state.withLock { $0.handOver(rest, of: id, toWaiting: toWaiting, policy: generationPolicy) }
     }
 
     /// The rest of a response that brings the byte at `position`, for one reader.
-    func takeRemainder(at position: Int64) -> Remainder? { state.withLock { $0.takeRemainder(at: position) } }
+    func takeRemainder(at position: Int64) -> OriginAnswer? { state.withLock { $0.takeRemainder(at: position) } }
 
     /// No reader comes for it any more.
     static func dropRemainder(of state: inout GenerationState, leaving outbox: inout [GenerationEffect]) {
-        if let remainder = state.takeRemainder(at: nil) { outbox.append(.end(remainder.response.body)) }
+        if let rest = state.takeRemainder(at: nil) { outbox.append(.end(rest.response.body)) }
     }
 
     // MARK: - The stored response
@@ -522,13 +523,13 @@ final class LiveGeneration: Sendable {
 
 extension LiveGeneration: FetchTasks {
     func run(
-        _ id: FetchID, request: OriginRequest, interest: RequestInterest, response: FetchResponse?
+        _ id: FetchID, request: OriginRequest, interest: RequestInterest, answer: OriginAnswer?
     ) -> Task<Void, Never> {
         let run = FetchRun(id: id, generation: self, request: request, interest: interest)
         engine.fetchesUnderWay.withLock { $0 += 1 }
         request.context.tally?.begin()
         return DiskQueue.shared.task {
-            await run.run(response)
+            await run.run(answer)
             request.context.tally?.end()
             await run.engine.holdLiveShare(after: self)
             run.engine.fetchesUnderWay.withLock { $0 -= 1 }

@@ -186,7 +186,7 @@ enum GenerationEffect: Sendable {
 protocol FetchTasks {
     /// Runs a fetch, which may begin at once.
     func run(
-        _ id: FetchSchedule.FetchID, request: OriginRequest, interest: RequestInterest, response: FetchResponse?
+        _ id: FetchSchedule.FetchID, request: OriginRequest, interest: RequestInterest, answer: OriginAnswer?
     ) -> Task<Void, Never>
     /// Ends a fetch after a while, unless the task is canceled before.
     func linger(_ id: FetchSchedule.FetchID) -> Task<Void, Never>
@@ -216,20 +216,20 @@ extension GenerationState {
 
     /// Begins a fetch, with the first response if that is here already.
     mutating func start(
-        _ id: FetchID, response: FetchResponse? = nil, interest: RequestInterest? = nil, with tasks: some FetchTasks,
+        _ id: FetchID, answer: OriginAnswer? = nil, interest: RequestInterest? = nil, with tasks: some FetchTasks,
         at elapsed: Duration, leaving outbox: inout [GenerationEffect]
     ) {
         guard let fetch = schedule.fetches[id], fetch.phase != .ending else {
             // Not wanted any more: its readers look again.
-            if let response { outbox.append(.end(response.response.body)) }
+            if let answer { outbox.append(.end(answer.response.body)) }
             let ended = schedule.end(id, reachedEnd: false, failure: nil)
             return carryOut(ended, with: tasks, at: elapsed, leaving: &outbox)
         }
-        let request = ownRequest(for: id) ?? OriginRequest(url: self.response.record.url)
+        let request = ownRequest(for: id) ?? OriginRequest(url: response.record.url)
         let interest = interest ?? RequestInterest(fetch.demand)
         if let notice = interest.take(as: fetch.demand) { outbox.append(.tell(notice)) }
         running.add(
-            id, task: tasks.run(id, request: request, interest: interest, response: response), request: request,
-            interest: interest, body: response?.response.body, at: elapsed)
+            id, task: tasks.run(id, request: request, interest: interest, answer: answer), request: request,
+            interest: interest, body: answer?.response.body, at: elapsed)
     }
 }

@@ -1,4 +1,5 @@
 public import HTTPTypes
+import Primitives
 
 /// The source of media: an HTTP client behind one method.
 ///
@@ -101,4 +102,22 @@ final class CountedBody: OriginBody {
     }
 
     func cancel() { body.cancel() }
+}
+
+/// A body of which the first pieces were taken already, and are given once more.
+final class ResumedBody: OriginBody {
+    private let taken: Mutex<[any ByteChunk]>
+    private let rest: any OriginBody
+
+    init(_ taken: [any ByteChunk], before rest: any OriginBody) {
+        self.taken = Mutex(taken)
+        self.rest = rest
+    }
+
+    func next() async throws -> (any ByteChunk)? {
+        if let chunk = taken.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { return chunk }
+        return try await rest.next()
+    }
+
+    func cancel() { rest.cancel() }
 }

@@ -31,26 +31,19 @@ public final class MediaRead: AsyncSequence, Sendable {
     public let passedThrough: HTTPResponse?
     /// Why that response must not be stored, as far as it is known.
     let bypassReason: PassThroughReason?
-    /// How many removals of titles came before it: what it says of a title that is removed since no longer counts.
-    package let removedTitleCount: Int
-
     private enum Source {
         case generation(LiveGeneration, FetchSchedule.ReaderID)
-        /// The bytes bypass the store.
-        case direct(DirectStream, Detour?)
+        /// The bytes bypass the store; after a hole, the read goes back to the generation.
+        case direct(DirectRead, Return?)
         /// Every byte was delivered, or the read failed with this error.
         case ended((any Error)?)
     }
 
-    /// A hole that cannot be stored, with the state needed to resume after a failed connection and to continue behind
-    /// the hole.
-    private struct Detour {
+    /// The reader that continues in the generation where a hole ends.
+    private struct Return {
         let generation: LiveGeneration
-        let from: Int64
-        let to: Int64?
-        /// The reader that continues in the generation where the hole ends, if any.
-        let reader: FetchSchedule.ReaderID?
-        var budget: RetryBudget
+        let reader: FetchSchedule.ReaderID
+        let position: Int64
     }
 
     private struct State {
@@ -81,13 +74,7 @@ public final class MediaRead: AsyncSequence, Sendable {
     /// Admits one consumer at a time.
     private let turn = Turn()
     private let resource: LiveResource
-    private let request: OriginRequest
-    /// Whether it counts as a use of the file.
-    private let isUse: Bool
-    /// ``ReadRequest/isCounted``.
-    private let isCounted: Bool
-    /// ``ReadRequest/needsStore``.
-    private let needsStore: Bool
+    private let wanted: ReadRequest
 
     init(
         _ opened: OpenedReader, how: Confirmation?, generation: LiveGeneration, resource: LiveResource,
@@ -102,67 +89,51 @@ public final class MediaRead: AsyncSequence, Sendable {
         isCollapsed = opened.isCollapsed
         (passedThrough, bypassReason) = (nil, nil)
         state = Mutex(State(source: .generation(generation, opened.id)))
-        self.resource = resource
-        (request, removedTitleCount) = (wanted.origin, wanted.asOf)
-        (isUse, isCounted, needsStore) = (wanted.isUse, wanted.isCounted, wanted.needsStore)
+        (self.resource, self.wanted) = (resource, wanted)
         noteBegun()
     }
 
     /// Creates a read that bypasses the store, from a response that has already arrived.
-    init(_ judged: OriginAnswer, resource: LiveResource, wanted: ReadRequest) throws {
-        let response = judged.response
-        self.resource = resource
-        (request, removedTitleCount) = (wanted.origin, wanted.asOf)
-        (isUse, isCounted, needsStore) = (wanted.isUse, wanted.isCounted, wanted.needsStore)
+    init(_ answer: OriginAnswer, resource: LiveResource, wanted: ReadRequest) throws {
+        let response = answer.response
+        (self.resource, self.wanted) = (resource, wanted)
         disposition = .bypass
         forwarded = .bypass
         originStatus = response.head.status.code
         isCollapsed = false
-        guard case .newGeneration(let placement, _) = judged.action else {
-            information = ContentInformation(
-                response: response.head, completeLength: nil, rangesSupported: nil, finalURL: response.url)
-            start = 0
-            end = nil
-            passedThrough = response.head
-            if case .passThrough(let reason) = judged.action {
-                bypassReason = reason
-                if reason.isOfHost, !wanted.directives.noStore {
-                    resource.engine.reporter.remark(
-                        "Some responses are passed on without being stored. \(reason.words)", about: resource.key,
-                        at: request.url.authority)
-                }
-            } else {
-                bypassReason = nil
+        let placement: BodyPlacement
+        if case .newGeneration(let found, _) = answer.action {
+            placement = found
+            guard let extent = ReadExtent(wanted.range, completeLength: found.completeLength) else {
+                response.body.cancel()
+                throw ReadExtent.notSatisfiable(found.completeLength ?? 0)
             }
-            let stream = DirectStream(
-                response, start: 0, from: 0, to: nil, expectedEnd: nil, host: request.url.authority,
-                reporter: resource.engine.reporter)
-            state = Mutex(State(source: .direct(stream, nil)))
-            noteBegun()
-            return
+            (start, end) = (extent.start, extent.end ?? found.completeLength)
+            (passedThrough, bypassReason) = (nil, nil)
+        } else {
+            placement = BodyPlacement(start: 0)
+            (start, end) = (0, nil)
+            passedThrough = response.head
+            if case .passThrough(let reason) = answer.action { bypassReason = reason } else { bypassReason = nil }
         }
-        let length = placement.completeLength
         information = ContentInformation(
-            response: response.head, completeLength: length, rangesSupported: placement.rangesSupported,
-            finalURL: response.url)
-        guard let extent = ReadExtent(wanted.range, completeLength: length) else {
-            response.body.cancel()
-            throw ReadExtent.notSatisfiable(length ?? 0)
+            response: response.head, completeLength: placement.completeLength,
+            rangesSupported: placement.rangesSupported, finalURL: response.url)
+        let direct = DirectRead(
+            response.body, at: placement, from: start, to: end, request: wanted.origin, engine: resource.engine)
+        state = Mutex(State(source: .direct(direct, nil)))
+        if let bypassReason, bypassReason.isOfHost, !wanted.directives.noStore {
+            resource.engine.reporter.remark(
+                "Some responses are passed on without being stored. \(bypassReason.words)", about: resource.key,
+                at: wanted.origin.url.authority)
         }
-        start = extent.start
-        end = extent.end ?? length
-        (passedThrough, bypassReason) = (nil, nil)
-        let stream = DirectStream(
-            response, start: placement.start, from: extent.start, to: end, expectedEnd: placement.end,
-            host: request.url.authority, reporter: resource.engine.reporter)
-        state = Mutex(State(source: .direct(stream, nil)))
         noteBegun()
     }
 
     deinit { cancel() }
 
     private func noteBegun() {
-        guard isCounted else { return }
+        guard wanted.isCounted else { return }
         resource.engine.reporter.count { tally in
             tally.noteReads(1, disposition, isCollapsed: isCollapsed)
             tally.openReads += 1
@@ -209,6 +180,9 @@ public final class MediaRead: AsyncSequence, Sendable {
     /// Whether pieces bypass the store or bypassed it at some point.
     package var isPastStore: Bool { state.withLock { $0.isPastStore } }
 
+    /// How many removals of titles came before it: what it says of a title that is removed since no longer counts.
+    package var removedTitleCount: Int { wanted.asOf }
+
     /// Number of bytes of the read; `nil` while unknown.
     public var count: Int64? { end.map { $0 - start } }
 
@@ -233,9 +207,9 @@ public final class MediaRead: AsyncSequence, Sendable {
         defer { withExtendedLifetime(before.cache) {} }
         switch source {
         case .generation(let generation, let reader): leave(generation, as: reader)
-        case .direct(let stream, let detour):
-            stream.cancel()
-            if let detour, let reader = detour.reader { leave(detour.generation, as: reader) }
+        case .direct(let direct, let back):
+            direct.cancel()
+            if let back { leave(back.generation, as: back.reader) }
         case .ended: return
         }
         noteEnded(before.served)
@@ -243,7 +217,7 @@ public final class MediaRead: AsyncSequence, Sendable {
     }
 
     private func noteEnded(_ served: SourceBytes) {
-        guard isCounted else { return }
+        guard wanted.isCounted else { return }
         resource.engine.reporter.count { $0.openReads -= 1 }
         resource.engine.reporter.tell(
             .readEnded(resource.key, store: served.store, joined: served.joined, origin: served.origin))
@@ -257,7 +231,7 @@ public final class MediaRead: AsyncSequence, Sendable {
 
     private func leave(_ generation: LiveGeneration, as reader: FetchSchedule.ReaderID) {
         generation.removeReader(reader)
-        if isUse { generation.noteUse() }
+        if wanted.isUse { generation.noteUse() }
     }
 
     /// The next piece; `nil` after the last byte.
@@ -296,7 +270,7 @@ public final class MediaRead: AsyncSequence, Sendable {
         if let returned { return .memory(returned) }
         do {
             if let piece = try await step() { return piece }
-            if request.context.rangeFallback != .keep { end(because: nil) }
+            if wanted.origin.context.rangeFallback != .keep { end(because: nil) }
         } catch {
             end(because: error)
         }
@@ -334,8 +308,8 @@ public final class MediaRead: AsyncSequence, Sendable {
             state.served[from] -= Int64(region.count)
             return (state.source, from)
         }
-        if isCounted {
-            resource.engine.reporter.countPiece(from, bytes: -region.count, of: request.url.authority)
+        if wanted.isCounted {
+            resource.engine.reporter.countPiece(from, bytes: -region.count, of: wanted.origin.url.authority)
         }
         guard case .generation(let generation, let reader) = source else { return false }
         generation.rewind(reader, to: region.range.lowerBound)
@@ -348,86 +322,49 @@ public final class MediaRead: AsyncSequence, Sendable {
             case .ended(let error):
                 if let error { throw error }
                 return nil
-            case .direct(let stream, let detour):
+            case .direct(let direct, let back):
                 try Task.checkCancellation()
-                do {
-                    if let chunk = try await next(of: stream) {
-                        note(.origin, count: chunk.count, of: request.url.authority)
-                        return .memory(chunk)
-                    }
-                    guard let detour, let reader = detour.reader, let end = detour.to else { return nil }
-                    goBack(to: end, of: detour.generation, for: reader)
-                } catch let error as RepriseError {
-                    guard let detour else { throw error }
-                    try await take(detour, from: stream.position, after: error)
+                if let chunk = try await direct.next() {
+                    note(.origin, count: chunk.count, of: wanted.origin.url.authority)
+                    return .memory(chunk)
                 }
+                guard let back else { return nil }
+                // Stored bytes follow.
+                back.generation.rewind(back.reader, to: back.position)
+                replaceSource(by: .generation(back.generation, back.reader))
             case .generation(let generation, let reader):
                 switch try await generation.next(reader) {
                 case .end: return nil
                 case .piece(let piece, let source):
                     note(source, count: piece.count, of: generation.url.authority)
                     return piece
-                case .direct where needsStore:
+                case .direct where wanted.needsStore:
                     state.withLock { $0.isPastStore = true }
                     throw RepriseError(.storageUnavailable, "The bytes cannot be stored.")
                 case .direct(let from, let to):
-                    let goesBack = to.map { $0 < end ?? .max } ?? false
-                    let detour = Detour(
-                        generation: generation, from: from, to: to, reader: goesBack ? reader : nil,
-                        budget: RetryBudget(resource.engine.retryPolicy))
-                    try await take(detour, from: from)
-                    if !goesBack { leave(generation, as: reader) }
+                    let direct = try await DirectRead(of: generation, from: from, to: to, request: wanted.origin)
+                    let back = to.flatMap { to in
+                        to < end ?? .max ? Return(generation: generation, reader: reader, position: to) : nil
+                    }
+                    if !replaceSource(by: .direct(direct, back)) { direct.cancel() }
+                    if back == nil { leave(generation, as: reader) }
                 }
             }
         }
     }
 
-    /// Streams the rest of a hole, from `position` on.
-    ///
-    /// Retries a failed connection as a fetch does. `error` is the error of the previous one.
-    private func take(_ detour: Detour, from position: Int64, after error: RepriseError? = nil) async throws {
-        var (detour, failure) = (detour, error)
-        while true {
-            if let error = failure {
-                guard let delay = detour.budget.delay(after: error, bytes: position - detour.from) else { throw error }
-                try await resource.engine.clock.sleep(delay)
-            }
-            do {
-                let stream = try await resource.resumeDirect(
-                    detour.generation, from: position, to: detour.to, request: request)
-                let isStillOpen = state.withLock { state in
-                    if case .ended = state.source { return false }
-                    state.source = .direct(stream, detour)
-                    return true
-                }
-                if !isStillOpen { stream.cancel() }
-                return
-            } catch let error as RepriseError {
-                failure = error
-            }
-        }
-    }
-
-    /// Continues with stored bytes after a hole that bypassed the store.
-    private func goBack(to position: Int64, of generation: LiveGeneration, for reader: FetchSchedule.ReaderID) {
-        generation.rewind(reader, to: position)
+    /// Continues with another source; false if the read has ended.
+    @discardableResult
+    private func replaceSource(by source: Source) -> Bool {
         state.withLock { state in
-            if case .direct = state.source { state.source = .generation(generation, reader) }
+            if case .ended = state.source { return false }
+            state.source = source
+            return true
         }
-    }
-
-    private func next(of stream: DirectStream) async throws -> (any ByteChunk)? {
-        let (precedence, pace, authority) = (resource.engine.precedence, resource.engine.pace, request.url.authority)
-        let interest = RequestInterest(request.demand)
-        defer { withExtendedLifetime(interest) {} }
-        let claim = await pace.admit(interest)
-        precedence.readerWaits(request.demand, at: authority)
-        defer { precedence.readerGoesOn(request.demand, at: authority) }
-        return try await pace.settling(claim) { try await stream.next() }
     }
 
     private func note(_ source: PieceSource, count: Int, of host: String) {
-        if isCounted { resource.engine.reporter.countPiece(source, bytes: count, of: host) }
+        if wanted.isCounted { resource.engine.reporter.countPiece(source, bytes: count, of: host) }
         state.withLock { state in
             state.served[source] += Int64(count)
             state.first = state.first ?? source

@@ -61,8 +61,8 @@ struct Adoption: Sendable {
             return try bypass()
         }
         let opened = generation.adopt(
-            FetchResponse(response: judged.response, placement: placement), spec: spec(in: placement),
-            request: wanted.origin, interest: wanted.interest)
+            judged, at: placement, spec: spec(in: placement), request: wanted.origin,
+            interest: judged.interest ?? wanted.interest)
         store.recorder.noteUse(home.key)
         guard let opened else { throw ReadExtent.notSatisfiable(placement.completeLength ?? 0) }
         let how = Confirmation(

@@ -235,7 +235,7 @@ final class LiveResource: Sendable {
     }
 }
 
-/// Requests that store nothing: HEAD, other methods, and the rest of a read whose store failed.
+/// Requests that store nothing: HEAD and other methods.
 extension LiveResource {
     /// Sends HEAD; the response may freshen or invalidate the stored one (RFC 9111 §4.3.5).
     func head(_ request: OriginRequest) async throws -> HTTPResponse {
@@ -280,61 +280,6 @@ extension LiveResource {
             }
         }
         return response
-    }
-
-    /// The error for a read that comes to another representation at `position`; the next read of a byte that is not
-    /// stored asks for that.
-    private func changed(
-        _ generation: LiveGeneration, _ reason: GenerationChange, by response: OriginResponse, at position: Int64
-    ) -> RepriseError {
-        response.body.cancel()
-        generation.supersede(reason: reason.words)
-        return FetchSchedule.Freeze.replaced.error(at: position)
-    }
-
-    /// Continues a read whose store failed: a response for exactly the remaining part, which must be of the same
-    /// generation.
-    func resumeDirect(
-        _ generation: LiveGeneration, from: Int64, to: Int64?, request: OriginRequest
-    ) async throws -> DirectStream {
-        if let remainder = generation.takeRemainder(at: from) {
-            return DirectStream(
-                remainder.response, start: remainder.start, from: from, to: to, expectedEnd: remainder.end,
-                host: request.url.authority, reporter: engine.reporter)
-        }
-        let record = generation.record
-        let spec: RangeSpec = to.map { .bounded(from..<$0) } ?? .from(from)
-        let ifRange = record.identity.validators.ifRangeValue
-        let interest = RequestInterest(request.demand)
-        await engine.precedence.waitForTurn(interest, at: request.url.authority)
-        // Nothing of it is stored, so rules against storing don't end the read. A response that cannot be shown to
-        // continue the representation does: a reader never gets bytes of two.
-        let answer = try await generation.answer(
-            to: LiveGeneration.Question(
-                request: request, forms: RangeForms(only: spec), ifRange: ifRange,
-                storage: StoragePolicy(honorsNoStore: false),
-                interest: interest))
-        let response = answer.response
-        let placement: BodyPlacement
-        switch answer.action {
-        case .fill(let found): placement = found
-        case .refusal:
-            let refusal = try await OriginRefusal.collect(response, of: request.url.authority, engine.reporter)
-            throw OriginQuestion.refused(refusal, from: request.url)
-        case .newGeneration(let other, let reason):
-            generation.note(SplicingEvidence.Sighting(response, other))
-            throw changed(generation, reason, by: response, at: from)
-        case .generationChanged(let reason):
-            response.body.cancel()
-            generation.doubt(reason: reason.words)
-            throw FetchSchedule.Freeze.replaced.error(at: from)
-        default:
-            response.body.cancel()
-            throw FetchSchedule.Freeze.replaced.error(at: from)
-        }
-        return DirectStream(
-            response, start: placement.start, from: from, to: to, expectedEnd: placement.end,
-            host: request.url.authority, reporter: engine.reporter)
     }
 }
 

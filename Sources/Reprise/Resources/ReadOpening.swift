@@ -166,13 +166,6 @@ struct ReadOpening: Sendable {
         .read(try await Adoption(resource: resource, wanted: wanted, judged: judged, replaced: replaced).run())
     }
 
-    /// Begins with a response that came when a hole was asked for.
-    private func adopt(_ left: Successor.Left, replacing replaced: LiveGeneration?) async throws -> Outcome {
-        var wanted = wanted
-        wanted.interest = left.interest
-        return try await ReadOpening(resource: resource, wanted: wanted).adopt(left.judged, replacing: replaced)
-    }
-
     // MARK: - In the background
 
     /// Size limit, in bytes, for representations fetched by a background validation.

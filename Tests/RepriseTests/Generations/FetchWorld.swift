@@ -397,7 +397,7 @@ final class NotedTasks: FetchTasks, Sendable {
     private let none = Task<Void, Never> {}
 
     func run(
-        _ id: FetchSchedule.FetchID, request: OriginRequest, interest: RequestInterest, response: FetchResponse?
+        _ id: FetchSchedule.FetchID, request: OriginRequest, interest: RequestInterest, answer: OriginAnswer?
     ) -> Task<Void, Never> {
         state.withLock { $0.begun.append((id, interest)) }
         return none

@@ -16,17 +16,16 @@ import Testing
     private static func leave(_ body: Body, to successor: Successor) throws {
         let response = OriginResponse(
             head: HTTPResponse(status: .ok), url: try ResourceURL("http://a.example/a"), body: body)
-        successor.leave(
-            OriginAnswer(response: response, action: .refusal), interest: RequestInterest(.download))
+        successor.leave(OriginAnswer(response: response, action: .refusal, interest: RequestInterest(.download)))
     }
 
     @Test func whatWasTakenBelongsToItsTaker() throws {
         let (successor, body) = (Successor(), Body())
         try Self.leave(body, to: successor)
         let left = try #require(successor.take())
-        let isItsBody = left.judged.response.body === body
+        let isItsBody = left.response.body === body
         #expect(isItsBody)
-        #expect(left.interest.demand == .download)
+        #expect(left.interest?.demand == .download)
         let isTakenOnce = successor.take() == nil
         #expect(isTakenOnce)
         successor.end()

@@ -1,5 +1,4 @@
 import HTTPSemantics
-import HTTPTypes
 import Primitives
 import TestLimits
 import Testing
@@ -7,7 +6,7 @@ import Testing
 @testable import Reprise
 
 /// Bodies that bypass the store, including some that no origin can really send.
-@Suite(.limit(minutes: 1)) struct DirectStreamTests {
+@Suite(.limit(minutes: 1)) struct DirectReadTests {
     /// This many bytes, none of which exist.
     private struct Claim: ByteChunk {
         let count: Int
@@ -33,17 +32,22 @@ import Testing
         func cancel() { cancellations.withLock { $0 += 1 } }
     }
 
-    private static func stream(
-        _ body: Body, start: Int64 = 0, from: Int64 = 0, to: Int64? = nil, expectedEnd: Int64? = nil
-    ) throws -> DirectStream {
-        let response = OriginResponse(
-            head: HTTPResponse(status: .ok), url: try ResourceURL("http://localhost/"), body: body)
-        return DirectStream(
-            response, start: start, from: from, to: to, expectedEnd: expectedEnd, host: "a.example",
-            reporter: Reporter())
+    private struct NoOrigin: Origin {
+        func send(_ request: OriginRequest) async throws -> OriginResponse { throw CancellationError() }
     }
 
-    private static func counts(_ stream: DirectStream) async throws -> [Int] {
+    private static let engine = Engine(
+        origin: NoOrigin(), configuration: MediaCache.Configuration(), store: nil, reporter: Reporter())
+
+    private static func stream(
+        _ body: Body, start: Int64 = 0, from: Int64 = 0, to: Int64? = nil, expectedEnd: Int64? = nil
+    ) throws -> DirectRead {
+        DirectRead(
+            body, at: BodyPlacement(start: start, end: expectedEnd), from: from, to: to,
+            request: OriginRequest(url: try ResourceURL("http://localhost/")), engine: engine)
+    }
+
+    private static func counts(_ stream: DirectRead) async throws -> [Int] {
         var counts: [Int] = []
         while let chunk = try await stream.next() { counts.append(chunk.count) }
         return counts
