@@ -82,7 +82,7 @@ extension MediaResource {
 
     /// Whether memory has the current state of `key`; the index may still list a response that was just replaced.
     private func isKnownInMemory(_ key: CacheKey) -> Bool {
-        engine.liveResource(key)?.knowsWhatIsStored ?? false
+        engine.liveResource(key)?.handle { $0.knowsWhatIsStored } ?? false
     }
 
     /// Looks up in the index the responses for requests with `fields`, except those known in memory.

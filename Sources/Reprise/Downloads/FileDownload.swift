@@ -183,7 +183,7 @@ struct FileDownload: Sendable {
     }
 
     /// Whether something is missing of a file that is no playlist.
-    private func mayBeTransferred(_ known: LiveGeneration) async throws -> Bool {
+    private func mayBeTransferred(_ known: Generation) async throws -> Bool {
         guard !isWhole(known) else { return false }
         guard let planner = engine.configuration.streamPlanner else { return true }
         if planner.isDeclaredStream(known.information, at: request.url) { return false }
@@ -339,7 +339,7 @@ struct FileDownload: Sendable {
     private var isUse: Bool { request.demand != .download }
 
     /// Whether all is stored that is wanted.
-    private func isWhole(_ generation: LiveGeneration) -> Bool {
+    private func isWhole(_ generation: Generation) -> Bool {
         let (information, stored) = generation.content
         return wanted(of: information)?.subtracting(stored).isEmpty == true
     }

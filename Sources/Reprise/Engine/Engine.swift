@@ -96,8 +96,8 @@ final class Engine: Sendable {
             let live = LiveResource(key: key, engine: self, primary: primary)
             state.resources.insert(
                 live, at: key, name: name, primary: primary?.key,
-                trial: { $0.isKnown ? .settles : $0.detach(.ifRecorded) ? .leaves : .stays },
-                review: { $0.takeUse() || !$0.detach(.ifRecorded) ? .stays : .leaves })
+                trial: { $0.handle { $0.isKnown } ? .settles : $0.detach(.ifRecorded) ? .leaves : .stays },
+                review: { $0.handle { $0.takeUse() } || !$0.detach(.ifRecorded) ? .stays : .leaves })
             return live
         }
         guard let live else { throw RepriseError(.closed, "The cache was closed.") }
@@ -154,7 +154,7 @@ final class Engine: Sendable {
     /// Drops a response that is stored under `key` or as one of its variants; the next read asks the origin.
     ///
     /// Waits until its bytes are removed.
-    func forget(_ generation: LiveGeneration, under key: CacheKey) async {
+    func forget(_ generation: Generation, under key: CacheKey) async {
         let resources = family(of: key)
         for resource in resources { resource.forget(generation) }
         for resource in resources { await removals.pass(resource.key) }
@@ -163,7 +163,7 @@ final class Engine: Sendable {
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     /// Empties the table; what a lookup under way finds is adopted by no resource any more.
-    func close() -> [LiveGeneration] {
+    func close() -> [Generation] {
         let resources = state.withLock { state in
             state.isClosed = true
             defer { state.resources = ResourceTable(capacity: 0, trialCapacity: 0) }

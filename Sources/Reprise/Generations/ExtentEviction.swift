@@ -69,7 +69,7 @@ extension FetchSchedule {
 }
 
 /// Evicts parts of a generation.
-extension LiveGeneration {
+extension Generation {
     /// Frees about `count` bytes, none of those `kept`: first their records, then their blocks.
     ///
     /// Must not be called concurrently; the evictor ensures that.

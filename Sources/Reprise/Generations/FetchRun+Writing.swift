@@ -12,17 +12,18 @@ extension FetchRun {
 
     /// Writes the wanted part of `arrival` that is missing.
     func store(_ arrival: Arrival, with writer: inout ChunkWriter) async throws -> FetchSchedule.Verdict {
-        let writable = generation.writable(arrival.range, for: id)
+        let writable = generation.ask { $0.schedule.writable(arrival.range, for: id) }
         for hole in writable.holes {
             guard await write(hole, of: arrival, with: &writer) else { return .finished }
         }
         let upper = min(arrival.range.upperBound, writable.limit)
-        guard upper > writable.cursor else { return generation.verdict(id) }
+        guard upper > writable.cursor else { return verdict(after: nil) }
         // Who has been told of the last byte may look at once what is recorded.
         if upper == min(writable.limit, arrival.source.placement?.end ?? .max) {
             guard await finish(&writer, with: arrival) else { return .finished }
         }
-        let verdict = generation.advance(id, by: upper - writable.cursor)
+        let verdict = verdict(after: upper - writable.cursor)
+        engine.progress.changed(generation.key)
         store.reach(.published)
         return verdict
     }
@@ -140,7 +141,11 @@ extension FetchRun {
         var rest = arrival.source
         rest.response.body = ResumedBody(taken, before: rest.response.body)
         rest.action = .fill(BodyPlacement(start: start, end: rest.placement?.end))
-        guard generation.handOver(rest, of: id, toWaiting: toWaiting) else { return false }
+        guard
+            generation.handle({ [rest] in
+                $0.handOver(rest, of: id, toWaiting: toWaiting, policy: generation.generationPolicy)
+            })
+        else { return false }
         // Its reader counts them.
         countFetched(-taken.reduce(0) { $0 + $1.count })
         return true

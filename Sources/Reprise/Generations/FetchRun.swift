@@ -12,7 +12,7 @@ struct Arrival: Sendable {
 /// Runs one fetch: sends, checks, writes, publishes, retries.
 struct FetchRun: Sendable {
     let id: FetchSchedule.FetchID
-    let generation: LiveGeneration
+    let generation: Generation
     let request: OriginRequest
     /// How much its bytes are wanted.
     let interest: RequestInterest
@@ -32,11 +32,11 @@ struct FetchRun: Sendable {
         var budget = RetryBudget(engine.retryPolicy, patience: request.context.patience, from: clock.elapsed())
         var answer = answer
         var writer = ChunkWriter(into: generation.bytes, for: id)
-        if answer == nil, let refusal = generation.recentRefusal(of: request) {
+        if answer == nil, let refusal = generation.ask({ $0.origin.recentRefusal(of: request, at: clock.elapsed()) }) {
             generation.end(id, reachedEnd: false, failure: refusal)
             return
         }
-        let range = generation.rest(of: id) ?? 0..<0
+        let range = generation.ask { $0.rest(of: id) } ?? 0..<0
         engine.reporter.tell(.fetchStarted(generation.key, range: range))
         var (reached, isStuck) = (range.lowerBound, false)
         while true {
@@ -45,7 +45,7 @@ struct FetchRun: Sendable {
                 await finish(&writer)
                 switch outcome {
                 case .over(let reachedEnd, let failure):
-                    if reachedEnd, request.demand != .download, let position = generation.position(of: id) {
+                    if reachedEnd, request.demand != .download, let position {
                         await generation.judgePace(endingAt: position)
                     }
                     end(writer, reachedEnd: reachedEnd, failure: failure)
@@ -58,22 +58,22 @@ struct FetchRun: Sendable {
             } catch {
                 await finish(&writer)
                 let error = error as? RepriseError
-                if let isCancelled = generation.endUnlessAwaited(id) {
+                if let isCancelled = generation.handle({ $0.endUnlessAwaited(id) }) {
                     report(writer, failure: isCancelled ? nil : error)
                     return
                 }
                 // Bytes that arrive a second time are not progress.
-                let position = generation.position(of: id) ?? range.lowerBound
+                let position = position ?? range.lowerBound
                 let progress = max(0, position - range.lowerBound)
                 (reached, isStuck) = (position, error?.code == .originBodyTruncated && position == reached)
                 // Don't resume if no other response can be joined to this one.
                 guard let error, !Task.isCancelled, generation.isJoinable,
                     let delay = budget.delay(after: error, bytes: progress, at: clock.elapsed())
                 else {
-                    end(writer, reachedEnd: false, failure: generation.isCancelled(id) ? nil : error)
+                    end(writer, reachedEnd: false, failure: isCancelled ? nil : error)
                     return
                 }
-                generation.detach(id)
+                generation.handle { $0.detach(id, at: generation.awake) }
                 engine.reporter.tell(.fetchRetried(generation.key, after: delay, error: error))
                 await interest.sleepWhileWanted(delay, on: clock)
                 answer = nil
@@ -82,7 +82,12 @@ struct FetchRun: Sendable {
     }
 
     private func end(_ writer: ChunkWriter, reachedEnd: Bool, failure: RepriseError?) {
-        if let failure { generation.noteRefusal(failure, of: generation.askedRequest(of: id) ?? request) }
+        if let failure {
+            let now = generation.elapsed
+            generation.handle { state in
+                state.origin.fetchFailed(failure, sending: state.askedRequest(of: id) ?? request, at: now)
+            }
+        }
         generation.end(id, reachedEnd: reachedEnd, failure: failure)
         report(writer, failure: failure)
     }
@@ -100,10 +105,11 @@ struct FetchRun: Sendable {
     ) async throws -> Outcome {
         if let ready, let placement = ready.placement { return try await drain(ready, at: placement, with: &writer) }
         await engine.precedence.waitForTurn(interest, at: generation.url.authority)
-        generation.noteProgress(of: id)
-        guard generation.claim(id), let range = generation.rest(of: id) else { return .over() }
+        noteProgress()
+        guard claim(), let range = generation.ask({ $0.rest(of: id) }) else { return .over() }
         let record = generation.record
-        var request = engine.impersonal(generation.request(for: id) ?? request, stored: record.fields)
+        var request = engine.impersonal(
+            generation.handle({ $0.chooseRequest(for: id) }) ?? request, stored: record.fields)
         request.context.errand?.hole = record.completeLength.map { range.lowerBound..<min(range.upperBound, $0) }
         let forms =
             record.rangesSupported == false
@@ -113,12 +119,13 @@ struct FetchRun: Sendable {
                 needsOpenEnd: isStuck || engine.rangeHabits.has(.needsOpenEnds, at: generation.url.authority))
         // Until range support is known, omit If-Range, so that a 200 can only mean that ranges are unsupported.
         let ifRange = record.rangesSupported == true ? record.identity.validators.ifRangeValue : nil
-        let question = LiveGeneration.Question(
+        let question = Generation.Question(
             request: request, forms: forms, ifRange: ifRange, storage: engine.storage(for: request),
             interest: interest, fetch: id)
         var answer = try await generation.answer(to: question)
         // Canceled while the request was under way: what has arrived already is stored anyway.
-        if !generation.attach(answer.response.body, to: id) { answer.response.body.cancel() }
+        let body = answer.response.body
+        if !generation.handle({ $0.attach(body, to: id, at: generation.awake) }) { body.cancel() }
         if case .fill(var placement) = answer.action {
             // The origin failed for every form of the range.
             if question.range != nil, answer.range == nil { placement.rangesSupported = false }
@@ -127,21 +134,23 @@ struct FetchRun: Sendable {
             answer.response.dropForeignCookies(of: record.finalURL ?? record.url)
             generation.freshen(
                 answer.response.head.headerFields, requestTime: answer.response.requestTime, by: request)
-            generation.noteSuccess()
+            generation.handle { $0.origin.fetchSucceeded() }
             if placement.rangesSupported == false, placement.start < range.lowerBound {
                 engine.reporter.remark(
                     "It sends whole files in place of the missing parts, so stored bytes are downloaded again.",
                     about: generation.key, at: generation.url.authority)
             }
             if placement.rangesSupported == true {
-                generation.takeOver(id, isFirstProof: record.rangesSupported != true)
-            } else if placement.rangesSupported == false, !generation.takeWhole(id, to: placement.end) {
-                answer.response.body.cancel()
+                generation.handle { $0.takeOver(id, isFirstProof: record.rangesSupported != true) }
+            } else if placement.rangesSupported == false,
+                !generation.handle({ $0.schedule.takeWhole(id, to: placement.end) })
+            {
+                body.cancel()
                 return .over()
             }
             return try await drain(answer, at: placement, with: &writer)
         }
-        return .over(try await generation.decline(answer, to: question, at: generation.position(of: id) ?? 0))
+        return .over(try await generation.decline(answer, to: question, at: position ?? 0))
     }
 
     /// Pulls the body, writes it, publishes it; as fast as readers want it.
@@ -168,7 +177,7 @@ struct FetchRun: Sendable {
         while true {
             let isHeld = cursor.rest != 0 && !hasArrived
             let claim = isHeld ? await engine.pace.admit(interest, atMost: cursor.rest) : nil
-            if await engine.precedence.giveWay(interest, at: authority) { generation.noteProgress(of: id) }
+            if await engine.precedence.giveWay(interest, at: authority) { noteProgress() }
             let before = engine.clock.elapsed()
             let next = try await engine.pace.settling(claim) { try await body.next() }
             guard let chunk = next else { break }
@@ -194,7 +203,7 @@ struct FetchRun: Sendable {
             case .pause, .go: break
             }
         }
-        guard !generation.isCancelled(id) else { return .over() }
+        guard !isCancelled else { return .over() }
         if isGivenBack { return .givenBack }
         if let end = placement.end, cursor.isShort {
             throw RepriseError(
@@ -221,10 +230,30 @@ struct FetchRun: Sendable {
 
     /// Waits until readers want more, or the connection was given back.
     @discardableResult
-    private func waitForDemand() async -> RunningFetches.Parking {
-        while generation.verdict(id) == .pause {
+    private func waitForDemand() async -> FetchHandle.Parking {
+        while verdict(after: nil) == .pause {
             if await generation.parkFetch(id) == .givenBack { return .givenBack }
         }
         return .over
+    }
+
+    // MARK: - The generation's state
+
+    /// The next byte that the fetch is to bring; `nil` when it is over.
+    private var position: Int64? { generation.ask { $0.schedule.fetches[id]?.cursor } }
+
+    private var isCancelled: Bool { generation.ask { $0.isCancelled(id) } }
+
+    private func noteProgress() { generation.handle { $0.noteProgress(of: id, at: generation.awake) } }
+
+    /// Whether the request should be sent now that its turn has come.
+    private func claim() -> Bool {
+        let distance = engine.timings.joinDistance(for: generation.url.authority)
+        return generation.handle { $0.claim(id, joinDistance: distance, policy: generation.generationPolicy) }
+    }
+
+    /// Whether to go on after `count` more bytes are on disk; `nil` only asks.
+    func verdict(after count: Int64?) -> FetchSchedule.Verdict {
+        generation.handle { $0.advance(id, by: count, at: generation.awake) }
     }
 }

@@ -108,14 +108,14 @@ extension FetchSchedule {
     /// Readers whom the failure does not concern ask again, each with a request of its own. The reader whose request it
     /// was does not: it would be told the same for ever.
     mutating func end(
-        _ id: FetchID, reachedEnd: Bool, failure: RepriseError?, concerns: (ReaderID) -> Bool = { _ in true }
+        _ id: FetchID, reachedEnd: Bool, failure: RepriseError?, concerns: (Reader) -> Bool = { _ in true }
     ) -> [Effect] {
         guard let fetch = fetches.removeValue(forKey: id) else { return [] }
         if reachedEnd, failure == nil { learn(completeLength: fetch.cursor, rangesSupported: nil) }
         var effects: [Effect] = []
         for (readerID, reader) in readers where reader.waitingOn == id {
             readers[readerID]?.waitingOn = nil
-            readers[readerID]?.failure = readerID == fetch.owner || concerns(readerID) ? failure : nil
+            readers[readerID]?.failure = readerID == fetch.owner || concerns(reader) ? failure : nil
             effects.append(.wake(readerID))
         }
         // Their readers may come back now, and their linger time may have passed.

@@ -29,6 +29,10 @@ extension FetchSchedule {
         var bypassesHole = false
         /// Whether holes that it has not come to are fetched, if the configuration reads ahead.
         var readsAhead = true
+        /// The request to send if the origin has to be asked for it; only carried, as ``parked``.
+        var request: SharedRequest?
+        /// Its wait, while it waits.
+        var parked: ParkedReader?
 
         /// Where the first byte of `range` came from, and how far the bytes behind it came from there, too.
         func source(of range: Range<Int64>) -> (source: PieceSource, end: Int64) {
@@ -70,6 +74,8 @@ extension FetchSchedule {
         var hasResponse = false
         /// Whether it was as far ahead as it may be, so that it goes on only once a part of that is used up.
         var isFull = false
+        /// What runs for it; only carried.
+        var handle: FetchHandle?
 
         var remaining: Int64 { (limit ?? .max) - cursor }
         /// Whether `position` will be reached unless something intervenes.

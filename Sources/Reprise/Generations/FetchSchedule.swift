@@ -172,12 +172,12 @@ struct FetchSchedule: Sendable {
 extension FetchSchedule {
     mutating func addReader(
         _ start: Int64, to end: Int64?, demand: Demand = .playing, rangeFallback: RangeFallback = .wait,
-        isBounded: Bool = false
+        isBounded: Bool = false, request: SharedRequest? = nil
     ) -> ReaderID {
         let id = ReaderID(number: makeNumber())
         readers[id] = Reader(
             start: start, end: end, demand: demand, rangeFallback: rangeFallback, isBounded: isBounded,
-            consumed: start, delivered: start, stored: stored)
+            consumed: start, delivered: start, stored: stored, request: request)
         return id
     }
 

@@ -35,7 +35,7 @@ enum LivePace {
     }
 }
 
-extension LiveGeneration {
+extension Generation {
     /// Marks the response as possibly live if its body had no length and arrived at the rate of a live stream.
     ///
     /// `end` is the length of the body, in bytes.
@@ -46,6 +46,6 @@ extension LiveGeneration {
         else { return }
         let beginning = await storedBeginning(atMost: LivePace.lookLength)
         guard LivePace.isLive(beginning, length: end, after: elapsed - began) else { return }
-        changeResponse { $0.noteLive() }
+        handle { $0.response.noteLive() }
     }
 }

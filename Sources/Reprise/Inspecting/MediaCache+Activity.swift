@@ -57,7 +57,7 @@ extension MediaCache {
     package var directory: String? { engine.store?.directory }
 }
 
-extension LiveGeneration {
+extension Generation {
     fileprivate var activity: MediaCache.Activity {
         let (readers, fetches) = workload
         let record = record

@@ -19,7 +19,7 @@ final class DirectRead: Sendable {
     private let engine: Engine
     private let request: OriginRequest
     /// The generation with the hole; `nil` if the response is the only one.
-    private let generation: LiveGeneration?
+    private let generation: Generation?
     private let start: Int64
     /// End of the wanted bytes; `nil` for the end of the body.
     private let end: Int64?
@@ -29,7 +29,7 @@ final class DirectRead: Sendable {
     /// The bytes from `start` to `end` of a body that begins and is declared to end as `placement` says.
     init(
         _ body: (any OriginBody)?, at placement: BodyPlacement, from start: Int64, to end: Int64?,
-        of generation: LiveGeneration? = nil, request: OriginRequest, engine: Engine
+        of generation: Generation? = nil, request: OriginRequest, engine: Engine
     ) {
         (self.start, self.end, self.generation, self.request, self.engine) = (start, end, generation, request, engine)
         state = Mutex(
@@ -40,7 +40,7 @@ final class DirectRead: Sendable {
 
     /// The hole of `generation` from `start` to `end`; returns when the origin has answered.
     convenience init(
-        of generation: LiveGeneration, from start: Int64, to end: Int64?, request: OriginRequest
+        of generation: Generation, from start: Int64, to end: Int64?, request: OriginRequest
     ) async throws {
         self.init(
             nil, at: BodyPlacement(start: start), from: start, to: end, of: generation, request: request,
@@ -101,16 +101,16 @@ final class DirectRead: Sendable {
     /// Requests exactly these bytes, or takes what is left of a response that brings them; they must be of the same
     /// generation.
     private static func ask(
-        _ generation: LiveGeneration, from position: Int64, to end: Int64?, request: OriginRequest
+        _ generation: Generation, from position: Int64, to end: Int64?, request: OriginRequest
     ) async throws -> (any OriginBody, BodyPlacement) {
-        if let rest = generation.takeRemainder(at: position), let placement = rest.placement {
+        if let rest = generation.handle({ $0.takeRemainder(at: position) }), let placement = rest.placement {
             return (rest.response.body, placement)
         }
         let interest = RequestInterest(request.demand)
         await generation.engine.precedence.waitForTurn(interest, at: request.url.authority)
         // Nothing of it is stored, so rules against storing don't end the read. A response that cannot be shown to
         // continue the representation does: a reader never gets bytes of two.
-        let question = LiveGeneration.Question(
+        let question = Generation.Question(
             request: request, forms: RangeForms(only: end.map { .bounded(position..<$0) } ?? .from(position)),
             ifRange: generation.record.identity.validators.ifRangeValue, storage: StoragePolicy(honorsNoStore: false),
             interest: interest)

@@ -32,7 +32,7 @@ public final class MediaRead: AsyncSequence, Sendable {
     /// Why that response must not be stored, as far as it is known.
     let bypassReason: PassThroughReason?
     private enum Source {
-        case generation(LiveGeneration, FetchSchedule.ReaderID)
+        case generation(Generation, FetchSchedule.ReaderID)
         /// The bytes bypass the store; after a hole, the read goes back to the generation.
         case direct(DirectRead, Return?)
         /// Every byte was delivered, or the read failed with this error.
@@ -41,7 +41,7 @@ public final class MediaRead: AsyncSequence, Sendable {
 
     /// The reader that continues in the generation where a hole ends.
     private struct Return {
-        let generation: LiveGeneration
+        let generation: Generation
         let reader: FetchSchedule.ReaderID
         let position: Int64
     }
@@ -77,7 +77,7 @@ public final class MediaRead: AsyncSequence, Sendable {
     private let wanted: ReadRequest
 
     init(
-        _ opened: OpenedReader, how: Confirmation?, generation: LiveGeneration, resource: LiveResource,
+        _ opened: OpenedReader, how: Confirmation?, generation: Generation, resource: LiveResource,
         wanted: ReadRequest
     ) {
         information = opened.information
@@ -171,7 +171,7 @@ public final class MediaRead: AsyncSequence, Sendable {
         let (source, hasReturned) = state.withLock { ($0.source, !$0.returned.isEmpty) }
         if hasReturned { return false }
         return switch source {
-        case .generation(let generation, let reader): generation.mustWait(reader)
+        case .generation(let generation, let reader): generation.ask { $0.schedule.mustWait(reader) }
         case .direct: true
         case .ended: false
         }
@@ -229,8 +229,8 @@ public final class MediaRead: AsyncSequence, Sendable {
         return generation.ask { $0.schedule.readers[reader]?.stored.byteCount ?? 0 }
     }
 
-    private func leave(_ generation: LiveGeneration, as reader: FetchSchedule.ReaderID) {
-        generation.removeReader(reader)
+    private func leave(_ generation: Generation, as reader: FetchSchedule.ReaderID) {
+        generation.handle { $0.removeReader(reader) }
         if wanted.isUse { generation.noteUse() }
     }
 
@@ -312,7 +312,7 @@ public final class MediaRead: AsyncSequence, Sendable {
             resource.engine.reporter.countPiece(from, bytes: -region.count, of: wanted.origin.url.authority)
         }
         guard case .generation(let generation, let reader) = source else { return false }
-        generation.rewind(reader, to: region.range.lowerBound)
+        generation.handle { $0.schedule.rewind(reader, to: region.range.lowerBound) }
         return true
     }
 
@@ -330,7 +330,7 @@ public final class MediaRead: AsyncSequence, Sendable {
                 }
                 guard let back else { return nil }
                 // Stored bytes follow.
-                back.generation.rewind(back.reader, to: back.position)
+                back.generation.handle { $0.schedule.rewind(back.reader, to: back.position) }
                 replaceSource(by: .generation(back.generation, back.reader))
             case .generation(let generation, let reader):
                 switch try await generation.next(reader) {

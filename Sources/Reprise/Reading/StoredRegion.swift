@@ -14,9 +14,9 @@ public struct StoredRegion: Sendable {
     /// Protects these bytes from eviction.
     private let lease: Lease
     /// The generation that the bytes belong to.
-    private let generation: LiveGeneration
+    private let generation: Generation
 
-    init(range: Range<Int64>, of generation: LiveGeneration, openFile: any OpenFile, lease: Lease? = nil) {
+    init(range: Range<Int64>, of generation: Generation, openFile: any OpenFile, lease: Lease? = nil) {
         self.range = range
         self.generation = generation
         self.openFile = openFile
@@ -187,10 +187,10 @@ public struct StoredContent: Sendable {
     /// The stored bytes.
     public let ranges: ByteRangeSet
     /// What serves its bytes; `nil` for a response that is only in the index.
-    private let generation: LiveGeneration?
+    private let generation: Generation?
 
     /// The content of a response in memory.
-    init(_ generation: LiveGeneration) {
+    init(_ generation: Generation) {
         (information, ranges) = generation.content
         self.generation = generation
     }

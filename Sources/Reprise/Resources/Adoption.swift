@@ -9,7 +9,7 @@ struct Adoption: Sendable {
     let wanted: ReadRequest
     let judged: OriginAnswer
     /// The generation that the response replaces.
-    let replaced: LiveGeneration?
+    let replaced: Generation?
 
     private var engine: Engine { resource.engine }
 
@@ -25,7 +25,7 @@ struct Adoption: Sendable {
         replaced?.note(SplicingEvidence.Sighting(judged.response, placement))
         let home = try Variants(of: resource).home(
             of: resource, by: Vary(judged.response.head.headerFields), for: wanted.origin)
-        let generation: LiveGeneration
+        let generation: Generation
         do throws(RepriseError) {
             generation = try await GenerationLoader(resource: home, store: store)
                 .begin(judged, at: placement, for: wanted, replacing: replaced)
@@ -48,7 +48,7 @@ struct Adoption: Sendable {
         if home !== resource, let live = home.liveGeneration, live !== replaced {
             await home.retire(live, from: store)
         }
-        guard home.adopted(generation) else {
+        guard home.handle({ $0.adopted(generation) }) else {
             // Removed while the origin was asked: the response belongs to no entry.
             await DiskQueue.shared.run {
                 _ = store.removeFile(name: store.index.name(of: home.key), generation: generation.id)
@@ -94,7 +94,7 @@ struct Adoption: Sendable {
     private func admits(_ length: Int64?, to store: Store) async -> Bool {
         if store.leftovers.takeUnopened(resource.key) {
             // Bypass the store, or the record that was kept would be replaced; the next read tries the file again.
-            resource.openingFailed()
+            resource.handle { $0.openingFailed() }
             return false
         }
         let reason = await DiskQueue.shared.run { [self] in
@@ -140,7 +140,8 @@ struct Adoption: Sendable {
             if reason.isOfNoVersion || reason == .live { return replaced.expire() }
             if await Replacement(generation: replaced).isKept { return replaced.expire() }
         }
-        resource.storingForbidden()
+        let moment = engine.clock.moment
+        resource.handle { $0.storingForbidden(at: moment) }
         if let replaced, let store = engine.store { await resource.retire(replaced, from: store) }
     }
 
@@ -148,7 +149,7 @@ struct Adoption: Sendable {
     /// that this one has another representation or the same one (RFC 9110 §15.3.7.3).
     ///
     /// Such a response bypasses the store; replacing the generation would break off the other readers.
-    private func isOutside(_ generation: LiveGeneration, at placement: BodyPlacement) -> Bool {
+    private func isOutside(_ generation: Generation, at placement: BodyPlacement) -> Bool {
         let response = judged.response
         let current = GenerationIdentity(
             validators: Validators(response.head.headerFields), completeLength: placement.completeLength,

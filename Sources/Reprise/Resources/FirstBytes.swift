@@ -69,7 +69,7 @@ extension OriginResponse {
 /// Many origins report errors with status 200. Replacing a stored response is allowed but not required (RFC 9111
 /// §4.3.3). If the response is rejected, the stored one remains but is stale.
 struct Replacement: Sendable {
-    let generation: LiveGeneration
+    let generation: Generation
 
     private var record: GenerationRecord { generation.record }
 

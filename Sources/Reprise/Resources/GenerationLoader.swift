@@ -22,8 +22,8 @@ struct GenerationLoader: Sendable {
     /// Makes a new generation for a response that has arrived.
     func begin(
         _ judged: OriginAnswer, at placement: BodyPlacement, for wanted: ReadRequest,
-        replacing replaced: LiveGeneration?
-    ) async throws(RepriseError) -> LiveGeneration {
+        replacing replaced: Generation?
+    ) async throws(RepriseError) -> Generation {
         let url = wanted.origin.url
         let head = judged.response.head
         var fields = head.headerFields.storable(isShared: resource.policy.isShared)
@@ -48,17 +48,17 @@ struct GenerationLoader: Sendable {
         }
         return make(
             record, file: file, ledger: ChunkLedger(), isConfirmed: true,
-            evidence: replaced?.evidence ?? SplicingEvidence())
+            evidence: replaced?.ask { $0.evidence } ?? SplicingEvidence())
     }
 
     private func make(
         _ record: GenerationRecord, file: DataFile, ledger: ChunkLedger, isConfirmed: Bool,
         evidence: SplicingEvidence = SplicingEvidence()
-    ) -> LiveGeneration {
+    ) -> Generation {
         let sealer = store.vault.map { vault in
             vault.sealer(name: store.index.name(of: key), generation: record.id, salt: record.salt)
         }
-        return LiveGeneration(
+        return Generation(
             record: record, bytes: StoredBytes(file: file, ledger: ledger, sealer: sealer, quota: store.quota),
             engine: engine, store: store, isConfirmed: isConfirmed, evidence: evidence
         ) { [weak resource] old in

@@ -11,7 +11,7 @@ import Primitives
 ///
 /// Lock order: `machine` before a generation's lock. Lookups are finished and the origin is asked outside it.
 final class LiveResource: Sendable {
-    typealias Machine = ResourceMachine<LiveGeneration>
+    typealias Machine = ResourceMachine<Generation>
 
     let key: CacheKey
     let engine: Engine
@@ -29,19 +29,17 @@ final class LiveResource: Sendable {
     var policy: ReusePolicy { engine.configuration.reuse }
     private var moment: Moment { engine.clock.moment }
 
+    /// Handles an event of ``ResourceMachine``, or answers a question about it.
+    @discardableResult
+    func handle<Result: Sendable>(_ event: (inout Machine) -> Result) -> Result { machine.withLock { event(&$0) } }
+
     // MARK: - What is known
 
-    var liveGeneration: LiveGeneration? { machine.withLock { $0.generation } }
+    var liveGeneration: Generation? { machine.withLock { $0.generation } }
     /// The request fields that select the response, if its responses vary.
     var vary: Vary? { machine.withLock { $0.vary } }
-    /// Whether the index still has to be consulted.
-    var mustLoad: Bool { machine.withLock { $0.mustLoad } }
     /// Whether a part for a hole could not be joined, so that the whole has to be requested.
     var needsWhole: Bool { machine.withLock { $0.needsWhole } }
-    /// Whether something of it is stored, or its responses are known to vary.
-    var isKnown: Bool { machine.withLock { $0.isKnown } }
-    /// Whether the index was consulted, so that memory has the complete state.
-    var knowsWhatIsStored: Bool { machine.withLock { $0.knowsWhatIsStored } }
     var isDetached: Bool { machine.withLock { $0.isDetached } }
     var isIdle: Bool { machine.withLock { $0.isIdle } }
 
@@ -49,7 +47,7 @@ final class LiveResource: Sendable {
     var waitingReaders: Int { machine.withLock { $0.lookup?.waiters ?? 0 } }
 
     /// The generation in memory that answers `request`.
-    func liveGeneration(for request: OriginRequest) -> LiveGeneration? {
+    func liveGeneration(for request: OriginRequest) -> Generation? {
         guard let vary else { return liveGeneration }
         return engine.liveResource(key.variant(by: vary, for: request))?.liveGeneration
     }
@@ -71,7 +69,7 @@ final class LiveResource: Sendable {
 
     /// What the read does that `wanted` describes; see ``ResourceMachine/open(_:unusable:confirmed:at:)``.
     func step(
-        for wanted: ReadRequest, unusable: LiveGeneration?, confirmed: LiveGeneration?
+        for wanted: ReadRequest, unusable: Generation?, confirmed: Generation?
     ) -> Machine.Step {
         let moment = moment
         return machine.withLock { $0.open(wanted, unusable: unusable, confirmed: confirmed, at: moment) }
@@ -90,7 +88,7 @@ final class LiveResource: Sendable {
     }
 
     /// The generation that answers `request`, loaded from the index if necessary; does not ask the origin.
-    func stored(for request: OriginRequest) async throws -> LiveGeneration? {
+    func stored(for request: OriginRequest) async throws -> Generation? {
         while true {
             switch machine.withLock({ $0.find(for: request) }) {
             case .moved: return try await current().stored(for: request)
@@ -104,7 +102,7 @@ final class LiveResource: Sendable {
     }
 
     /// As ``stored(for:)``, but `nil` where that waits for a lookup under way, or the response varies.
-    func storedAtOnce(for request: OriginRequest) async -> LiveGeneration? {
+    func storedAtOnce(for request: OriginRequest) async -> Generation? {
         switch machine.withLock({ $0.find(for: request) }) {
         case .found(let generation): return generation
         case .load(let lookup):
@@ -140,9 +138,6 @@ final class LiveResource: Sendable {
         lookup.finish(result)
     }
 
-    /// A response began `generation`; false if the resource was removed while the origin was asked.
-    func adopted(_ generation: LiveGeneration) -> Bool { machine.withLock { $0.adopted(generation) } }
-
     /// The origin answered without media: `makeAnswer` makes what answers further requests of the answer kept until
     /// now, if anything does.
     func refused(_ makeAnswer: (_ previous: CachedRefusal?, Moment) -> CachedRefusal?) {
@@ -152,23 +147,8 @@ final class LiveResource: Sendable {
         }
     }
 
-    /// The response must not be stored: further requests bypass the store for a while.
-    func storingForbidden() {
-        let moment = moment
-        machine.withLock { $0.storingForbidden(at: moment) }
-    }
-
-    /// A response that bypassed the store may be stored now.
-    func storingAllowed() { machine.withLock { $0.storingAllowed() } }
-
-    /// The recorded file could not be opened; the next read tries it again.
-    func openingFailed() { machine.withLock { $0.openingFailed() } }
-
     /// The part for a hole could not be joined.
     func holeStayed() { machine.withLock { $0.holeStayed() } }
-
-    /// The background validation is over.
-    func revalidationEnded() { machine.withLock { $0.revalidationEnded() } }
 
     // MARK: - What ends it
 
@@ -182,19 +162,16 @@ final class LiveResource: Sendable {
     }
 
     /// Detaches it because the cache closes; returns the generation, whose stored bytes its readers can still read.
-    func end() -> LiveGeneration? {
+    func end() -> Generation? {
         guard case .leaves(let generation) = machine.withLock({ $0.detach(.always) }) else { return nil }
         return generation
     }
-
-    /// Whether it was used since the last call.
-    func takeUse() -> Bool { machine.withLock { $0.takeUse() } }
 
     /// Marks the response as stale, so that it is not used without asking the origin (RFC 9111 §4.4).
     func invalidate() { machine.withLock { $0.invalidated() }?.invalidate() }
 
     /// Drops a generation that is no longer current at the origin; the next read asks the origin.
-    func forget(_ generation: LiveGeneration) {
+    func forget(_ generation: Generation) {
         let hasFormer = generation.hasFormer
         retireLater { $0.forget(generation, hasFormer: hasFormer) }
     }
@@ -205,7 +182,7 @@ final class LiveResource: Sendable {
     /// Removes a generation that is being replaced.
     ///
     /// Its readers keep the open file and finish from stored bytes.
-    func retire(_ generation: LiveGeneration, from store: Store) async {
+    func retire(_ generation: Generation, from store: Store) async {
         generation.markRemoved(because: .replaced)
         guard store.problem == nil else { return }
         // If the index cannot be written, there is nothing to remove; a record that is written later is found without
@@ -221,7 +198,7 @@ final class LiveResource: Sendable {
     }
 
     /// Removes the generation that `choose` takes out of the machine; it cannot be loaded again during the removal.
-    private func retireLater(_ choose: (inout Machine) -> LiveGeneration?) {
+    private func retireLater(_ choose: (inout Machine) -> Generation?) {
         // Before the machine forgets it: the next read must not find its record.
         engine.removals.close(key)
         guard let generation = machine.withLock({ choose(&$0) }), let store = engine.store else {

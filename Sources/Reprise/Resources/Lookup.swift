@@ -20,7 +20,7 @@ final class Lookup: Sendable {
         /// It failed with an error that applies to another reader only: ask the origin yourself.
         case failed
         /// The stored generation was just validated and may be used.
-        case confirmed(LiveGeneration, Confirmation)
+        case confirmed(Generation, Confirmation)
     }
 
     private struct State {

@@ -13,7 +13,7 @@ extension OriginQuestion {
 
     /// Asks whether `generation` is current, with the fields of the reader's request.
     func validate(
-        _ generation: LiveGeneration, because reason: CacheStatus.ForwardReason
+        _ generation: Generation, because reason: CacheStatus.ForwardReason
     ) async throws -> Validation {
         do {
             // No retries if a stale response can be served instead.
@@ -31,13 +31,13 @@ extension OriginQuestion {
     }
 
     private func ask(
-        about generation: LiveGeneration, because reason: CacheStatus.ForwardReason
+        about generation: Generation, because reason: CacheStatus.ForwardReason
     ) async throws -> Validation {
         try await ask(about: generation, range: askedRange(about: generation), because: reason)
     }
 
     private func ask(
-        about generation: LiveGeneration, range: RangeSpec?, because reason: CacheStatus.ForwardReason
+        about generation: Generation, range: RangeSpec?, because reason: CacheStatus.ForwardReason
     ) async throws -> Validation {
         let identity = generation.record.identity
         let hasCondition = identity.validators.etag != nil || identity.validators.lastModified != nil

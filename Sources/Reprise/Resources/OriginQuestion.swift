@@ -18,7 +18,7 @@ struct OriginQuestion: Sendable {
     private static let patienceForWhole = Duration.seconds(5)
 
     /// The range to request when validating or replacing `generation`.
-    func askedRange(about generation: LiveGeneration) -> RangeSpec? {
+    func askedRange(about generation: Generation) -> RangeSpec? {
         let record = generation.record
         let isPlaylist = record.role?.kind == .playlist || MediaType(record.fields[.contentType])?.isPlaylist == true
         return isPlaylist || wanted.isForPlaylist ? nil : wanted.range
@@ -45,7 +45,7 @@ struct OriginQuestion: Sendable {
     ///
     /// The response would replace `replaced`, if that is not `nil`. With `isBypass`, the response is not stored.
     func representation(
-        replacing replaced: LiveGeneration? = nil, isBypass: Bool = false
+        replacing replaced: Generation? = nil, isBypass: Bool = false
     ) async throws -> OriginAnswer {
         let asked = isBypass && !wanted.isForPlaylist ? wanted.range : askedRange
         var forms = RangeForms(asked, mayWiden: asked != wanted.range || wanted.origin.demand < .playing)
@@ -116,7 +116,7 @@ struct OriginQuestion: Sendable {
     ///
     /// Without a strong validator a part cannot be joined (RFC 9111 §3.4); returns `nil` then, and the whole has to be
     /// requested.
-    func completion(of generation: LiveGeneration) async throws -> OriginAnswer? {
+    func completion(of generation: Generation) async throws -> OriginAnswer? {
         guard resource.policy.isShared, !generation.isFrozen, generation.reuse(for: wanted.directives) == .serve,
             !resource.needsWhole, let hole = generation.hole(in: wanted.range)
         else { return nil }

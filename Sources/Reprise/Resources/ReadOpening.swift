@@ -20,9 +20,9 @@ struct ReadOpening: Sendable {
     /// What this read has learned so far.
     private struct Progress {
         /// A generation that could not serve it.
-        var unusable: LiveGeneration?
+        var unusable: Generation?
         /// A generation that was validated for it.
-        var confirmed: (generation: LiveGeneration, how: Confirmation)?
+        var confirmed: (generation: Generation, how: Confirmation)?
         /// Number of lookups that failed for their leaders only.
         var failures = 0
         /// Whether even the same request failed for its leader only.
@@ -91,7 +91,7 @@ struct ReadOpening: Sendable {
     private func bypass() async throws -> MediaRead {
         let judged = try await OriginQuestion(resource: resource, wanted: wanted).representation(isBypass: true)
         // It may be stored now, so the next read stores it.
-        if case .passThrough = judged.action {} else { resource.storingAllowed() }
+        if case .passThrough = judged.action {} else { resource.handle { $0.storingAllowed() } }
         return try MediaRead(judged, resource: resource, wanted: wanted)
     }
 
@@ -133,7 +133,7 @@ struct ReadOpening: Sendable {
 
     /// Loads the resource from the index, or asks the origin.
     private func find(_ errand: LiveResource.Machine.Errand) async throws -> Outcome {
-        if resource.mustLoad, await resource.load() { return .again(.changed) }
+        if resource.handle({ $0.mustLoad }), await resource.load() { return .again(.changed) }
         guard wanted.mayAsk(resource.policy) else {
             throw RepriseError.notStored(wanted.origin.url, isOffline: resource.policy.isOffline)
         }
@@ -162,7 +162,7 @@ struct ReadOpening: Sendable {
         }
     }
 
-    private func adopt(_ judged: OriginAnswer, replacing replaced: LiveGeneration?) async throws -> Outcome {
+    private func adopt(_ judged: OriginAnswer, replacing replaced: Generation?) async throws -> Outcome {
         .read(try await Adoption(resource: resource, wanted: wanted, judged: judged, replaced: replaced).run())
     }
 
@@ -172,13 +172,13 @@ struct ReadOpening: Sendable {
     private static let quietlyFetched: Int64 = 1 << 20
 
     /// Validates in the background (RFC 5861 §3).
-    private func revalidate(_ generation: LiveGeneration) {
+    private func revalidate(_ generation: Generation) {
         // The reader that triggered this may have left, so validate the whole and not its part.
         var request = ReadRequest(range: nil, origin: wanted.origin)
         request.origin.demand = .preload
         let opening = ReadOpening(resource: resource, wanted: request)
         Task(priority: .userInitiated) { [resource] in
-            defer { resource.revalidationEnded() }
+            defer { resource.handle { $0.revalidationEnded() } }
             do {
                 let question = OriginQuestion(resource: resource, wanted: opening.wanted)
                 switch try await question.validate(generation, because: .stale) {
@@ -194,7 +194,7 @@ struct ReadOpening: Sendable {
     }
 
     /// Fetches a small new representation at once; leaves a large one to its next reader.
-    private func replaceQuietly(_ generation: LiveGeneration, by judged: OriginAnswer) async throws {
+    private func replaceQuietly(_ generation: Generation, by judged: OriginAnswer) async throws {
         guard case .newGeneration(let placement, _) = judged.action,
             let length = placement.completeLength, length <= Self.quietlyFetched
         else {

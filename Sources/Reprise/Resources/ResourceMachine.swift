@@ -377,6 +377,6 @@ protocol CurrentGeneration: AnyObject, Sendable {
     func isOutside(_ range: RangeSpec?) -> Bool
 }
 
-extension LiveGeneration: CurrentGeneration {
+extension Generation: CurrentGeneration {
     var hasUnrecorded: Bool { bytes.hasUnrecorded }
 }

@@ -17,7 +17,7 @@ extension Engine {
     }
 
     /// Holds live streams to their share of the store after `generation` has grown, if it belongs to one.
-    func holdLiveShare(after generation: LiveGeneration) async {
+    func holdLiveShare(after generation: Generation) async {
         guard generation.record.isLive else { return }
         await generation.store.evictor.holdLiveShare(hands(generation.store, because: .room))
     }
@@ -137,8 +137,8 @@ extension Engine {
     /// Takes `candidates` out of the table, each with what is live of it; those that stay are in use.
     private func take(
         _ candidates: [EntryStore.Candidate], force: Bool
-    ) -> (taken: [(candidate: EntryStore.Candidate, live: LiveGeneration?)], inUse: [EntryStore.Candidate]) {
-        var taken: [(candidate: EntryStore.Candidate, live: LiveGeneration?)] = []
+    ) -> (taken: [(candidate: EntryStore.Candidate, live: Generation?)], inUse: [EntryStore.Candidate]) {
+        var taken: [(candidate: EntryStore.Candidate, live: Generation?)] = []
         var inUse: [EntryStore.Candidate] = []
         for candidate in candidates {
             guard let key = candidate.key else {
@@ -156,7 +156,7 @@ extension Engine {
     ///
     /// Returns what was freed; files that could not be removed are added to `left`.
     private func release(
-        _ generations: [Index.Removed], and live: LiveGeneration?, of candidate: EntryStore.Candidate,
+        _ generations: [Index.Removed], and live: Generation?, of candidate: EntryStore.Candidate,
         in store: Store, left: inout [LeftFile]
     ) -> Usage {
         var freed = Usage()

@@ -21,7 +21,7 @@ actor Recorder {
     static let mostWaiting = 64
 
     private struct Pending {
-        var generations: [Int64: LiveGeneration] = [:]
+        var generations: [Int64: Generation] = [:]
         var lastUsed: [CacheKey: Double] = [:]
         var variants: [CacheKey: EntryStore.Variant] = [:]
         var invalidated: Set<CacheKey> = []
@@ -78,7 +78,7 @@ actor Recorder {
     }
 
     /// Notes that `generation` has `bytes` more to record.
-    nonisolated func note(_ generation: LiveGeneration, bytes: Int64) {
+    nonisolated func note(_ generation: Generation, bytes: Int64) {
         schedule { pending in
             pending.generations[generation.id] = generation
             pending.bytes += bytes
@@ -400,7 +400,7 @@ actor Recorder {
     }
 
     /// Drops the oldest idle generations beyond the maximum that may wait; returns them.
-    private nonisolated func dropOldest() -> [LiveGeneration] {
+    private nonisolated func dropOldest() -> [Generation] {
         let waiting = pending.withLock { $0.generations.values.sorted { $0.id < $1.id } }
         let dropped = waiting.filter(\.isIdle).prefix(max(0, waiting.count - Self.mostWaiting))
         pending.withLock { pending in

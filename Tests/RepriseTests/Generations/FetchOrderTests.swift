@@ -52,15 +52,14 @@ import Testing
         let (tasks, isAwake) = (NotedTasks(), Mutex(false))
         let reader = state.schedule.addReader(0, to: nil)
         let decided = state.schedule.next(reader, joinDistance: 0).1
-        let waiting = state.park(reader, at: .zero) { isAwake.withLock { $0 = true } }
-        #expect(waiting == nil)
+        state.park(reader, at: .zero) { isAwake.withLock { $0 = true } }
         let fetch = try #require(state.schedule.fetches.keys.first)
         _ = state.schedule.cancel(fetch)
-        var outbox: [GenerationEffect] = []
-        state.carryOut([.cancel(fetch)] + decided, with: tasks, at: .zero, leaving: &outbox)
+        state.carryOut([.cancel(fetch)] + decided, with: tasks, at: .zero)
+        let effects = state.settle(with: tasks, at: .zero)
         #expect(tasks.take().begun.isEmpty)
         #expect(state.schedule.fetches.isEmpty)
-        for effect in outbox { effect.perform() }
+        for effect in effects { effect.perform() }
         #expect(isAwake.withLock { $0 })
     }
 }

@@ -7,7 +7,7 @@ import RepriseTesting
 
 /// One file with readers and fetches, without tasks, locks or I/O: a scheduler picks the next step at random.
 ///
-/// The state is that of a live generation. Readers and fetches do what ``LiveGeneration`` and ``FetchRun`` do between
+/// The state is that of a generation. Readers and fetches do what ``Generation`` and ``FetchRun`` do between
 /// two looks at it, and what they leave to be done outside the lock is done at any later time.
 struct FetchWorld {
     /// What the world did wrong.
@@ -44,7 +44,7 @@ struct FetchWorld {
     private struct Run {
         enum Phase {
             case turn, claim, asking, drain, demand
-            case parked(Flag<RunningFetches.Parking>)
+            case parked(Flag<FetchHandle.Parking>)
         }
 
         var phase = Phase.turn
@@ -135,7 +135,9 @@ struct FetchWorld {
             let aheads: [FetchSchedule.Ahead] = [.asRead, .by(100_000), .whole, .toEnd]
             guard let ahead = aheads.randomElement(using: &random) else { return }
             log.append("read ahead \(ahead)")
-            decide(state.setReadAhead(ahead, at: 0) + state.startAhead(.immutable))
+            state.setReadAhead(ahead, at: 0)
+            state.startAhead(.immutable)
+            decide()
         default:
             let start = Int64.random(in: 0..<Self.length, using: &random)
             state.schedule.discard([start..<min(start + 100_000, Self.length)])
@@ -155,7 +157,8 @@ struct FetchWorld {
     private mutating func leave(_ index: Int) {
         log.append("reader \(players[index].id.number) leaves")
         players[index].hasLeft = true
-        decide(state.removeReader(players[index].id))
+        state.removeReader(players[index].id)
+        decide()
         if case .ready = players[index].phase { players[index].phase = .over }
     }
 
@@ -172,7 +175,8 @@ struct FetchWorld {
         case .run(let index): step(run: index)
         case .linger(let index):
             let (id, timer) = lingering.remove(at: index)
-            if !timer.isCancelled { decide(state.schedule.lingerExpired(id)) }
+            if !timer.isCancelled { state.lingerExpired(id) }
+            decide()
         }
         players.removeAll(where: \.isOver)
         if order == .asDecided { try check() }
@@ -222,30 +226,34 @@ struct FetchWorld {
                 throw Fault(description: "reader \(player.id.number) waits for a fetch that does not run")
             }
             try require(run.interest.demand == fetch.demand, "is wanted in another class")
-            try require(state.running.parkedSince(id) == nil, "is parked")
+            try require(state.schedule.fetches[id]?.handle?.parkedSince == nil, "is parked")
             if fetch.phase == .ending {
                 try require(fetch.hasResponse, "was canceled and brings nothing")
                 try require(fetch.demand == nil, "was canceled and gives way")
             } else {
                 try require(fetch.phase == .active, "is \(fetch.phase)")
                 try require(fetch.demand ?? .download >= player.demand, "gives way to it")
-                try require(!state.running.isCancelled(id), "was canceled")
+                try require(!state.isCancelled(id), "was canceled")
             }
         }
     }
 
     // MARK: - Decisions
 
-    private mutating func decide(_ effects: [FetchSchedule.Effect]) {
+    /// Takes in what the last change of the state has decided.
+    private mutating func decide() {
+        let decisions = state.takeDecisions()
         switch order {
-        case .asDecided: carryOut(effects)
-        case .any: late += effects
+        case .asDecided: carryOut(decisions)
+        case .any: late += decisions
         }
+        outbox += state.settle(with: tasks, at: .zero)
     }
 
     private mutating func carryOut(_ effects: [FetchSchedule.Effect]) {
         if !effects.isEmpty { log.append("  \(effects)") }
-        state.carryOut(effects, with: tasks, at: .zero, leaving: &outbox)
+        state.carryOut(effects, with: tasks, at: .zero)
+        outbox += state.settle(with: tasks, at: .zero)
         let (begun, lingers) = tasks.take()
         runs += begun.map { Run(id: $0.id, interest: $0.interest) }
         lingering += lingers
@@ -260,7 +268,8 @@ struct FetchWorld {
         case .ready: ask(index)
         case .parking:
             let flag = Flag<Void>()
-            if let wake = state.park(player.id, at: .zero, wake: { flag.raise(()) }) { outbox.append(.wake(wake)) }
+            state.park(player.id, at: .zero) { flag.raise(()) }
+            decide()
             players[index].phase = .waiting(flag)
         case .waiting:
             precedence.readerGoesOn(player.demand, at: "origin")
@@ -270,9 +279,8 @@ struct FetchWorld {
 
     private mutating func ask(_ index: Int) {
         let player = players[index]
-        var (next, effects) = state.schedule.next(player.id, joinDistance: 64 << 10)
-        effects += state.startAhead(.immutable)
-        decide(effects)
+        let next = state.next(player.id, joinDistance: 64 << 10, policy: .immutable)
+        decide()
         switch next {
         case .piece: break
         case .verify(let range): state.schedule.markVerified(range)
@@ -291,29 +299,30 @@ struct FetchWorld {
         switch run.phase {
         case .turn: runs[index].phase = .claim
         case .claim:
-            let isClaimed = state.running.isWanted(id) && state.schedule.claim(id, joinDistance: 64 << 10)
+            let isClaimed = state.claim(id, joinDistance: 64 << 10, policy: .immutable)
             if isClaimed, state.rest(of: id) != nil { runs[index].phase = .asking } else { end(index) }
         case .asking:
             guard Int.random(in: 0..<12, using: &random) > 0 else { return fail(index) }
             let body = Body()
-            state.schedule.responseArrived(id)
-            if !state.running.attach(body, to: id) { body.cancel() }
+            if !state.attach(body, to: id, at: .zero) { body.cancel() }
             let isFirst = state.schedule.rangesSupported != true
             state.schedule.learn(completeLength: Self.length, rangesSupported: true)
-            decide(state.schedule.takeOver(id, isFirstProof: isFirst))
+            state.takeOver(id, isFirstProof: isFirst)
+            decide()
             (runs[index].body, runs[index].isGivenBack, runs[index].phase) = (body, false, .drain)
         case .drain: drain(index)
         case .demand:
-            guard verdict(id) == .pause else {
+            guard advance(id, by: nil) == .pause else {
                 runs[index].phase = run.isGivenBack ? .turn : .drain
                 return
             }
-            let flag = Flag<RunningFetches.Parking>()
-            if case .refused = state.running.park(id, at: .zero, unpark: { flag.raise($0) }) { return }
+            let flag = Flag<FetchHandle.Parking>()
+            if case .refused = state.park(id, at: .zero, unpark: { flag.raise($0) }) { return }
             runs[index].phase = .parked(flag)
             // Parked for long, sometimes.
             if Int.random(in: 0..<4, using: &random) == 0 {
-                outbox += state.checkParking(id, limit: .zero, policy: .immutable, at: .zero).effects
+                _ = state.checkParking(id, limit: .zero, policy: .immutable, at: .zero)
+                decide()
             }
         case .parked(let flag):
             runs[index].isGivenBack = run.isGivenBack || flag.value == .givenBack
@@ -330,41 +339,36 @@ struct FetchWorld {
         else { return end(index) }
         let most = min(rest.upperBound, Self.length) - rest.lowerBound
         let count = min(Int64.random(in: Self.chunks, using: &random), most)
-        state.running.goesOn(id)
-        let (verdict, effects) = state.schedule.advance(id, by: count)
-        decide(effects)
-        switch verdict {
+        switch advance(id, by: count) {
         case .finished: end(index)
         case .pause: runs[index].phase = .demand
         case .go: if count == most { end(index) }
         }
     }
 
-    private mutating func verdict(_ id: FetchSchedule.FetchID) -> FetchSchedule.Verdict {
-        state.running.goesOn(id)
-        let (verdict, effects) = state.schedule.verdict(id)
-        decide(effects)
-        return verdict
+    private mutating func advance(_ id: FetchSchedule.FetchID, by count: Int64?) -> FetchSchedule.Verdict {
+        defer { decide() }
+        return state.advance(id, by: count, at: .zero)
     }
 
     /// The request or the body of a fetch failed.
     private mutating func fail(_ index: Int) {
         let id = runs[index].id
-        if let outcome = state.endUnlessAwaited(id) {
+        if state.endUnlessAwaited(id) != nil {
             runs.remove(at: index)
-            return decide(outcome.effects)
+            return decide()
         }
         log.append("fetch \(id.number) tries again")
-        state.schedule.responseLost(id)
-        state.running.detach(id)
+        state.detach(id, at: .zero)
         (runs[index].body, runs[index].phase) = (nil, .turn)
     }
 
     private mutating func end(_ index: Int) {
         let id = runs.remove(at: index).id
         log.append("fetch \(id.number) ends")
-        decide(
-            state.end(id, reachedEnd: false, failure: nil, isShared: false) + state.startAhead(.immutable))
+        state.end(id, reachedEnd: false, failure: nil, isShared: false)
+        state.startAhead(.immutable)
+        decide()
     }
 }
 

@@ -4,15 +4,13 @@ import HTTPTypes
 import Primitives
 
 /// What others ask a generation; nothing here changes it.
-extension LiveGeneration {
+extension Generation {
     var record: GenerationRecord { ask { $0.record } }
     var storedRanges: ByteRangeSet { ask { $0.schedule.stored } }
     var isIdle: Bool { ask { $0.schedule.isIdle } && bytes.file.leases.isEmpty }
     var isFrozen: Bool { ask { $0.schedule.isFrozen } }
     /// Number of its readers, and of its fetches.
     var workload: (readers: Int, fetches: Int) { ask { ($0.schedule.readers.count, $0.schedule.fetches.count) } }
-    /// What else the origin sent during its play.
-    var evidence: SplicingEvidence { ask { $0.evidence } }
 
     /// Whether the origin has another representation, and stored bytes are served for the rest of `play`.
     func isSuperseded(in play: Play?) -> Bool {
@@ -32,33 +30,6 @@ extension LiveGeneration {
     /// Whether a reader takes what a running response brings.
     var isBeingFilled: Bool {
         ask { !$0.schedule.isFrozen && !$0.schedule.readers.isEmpty && !$0.schedule.fetches.isEmpty }
-    }
-
-    /// Whether the next byte for `reader` is not on disk yet.
-    func mustWait(_ reader: ReaderID) -> Bool { ask { $0.schedule.mustWait(reader) } }
-
-    // MARK: - Fetches
-
-    /// The rest of a fetch's range, or `nil` when it is canceled or has nothing left to bring.
-    func rest(of id: FetchID) -> Range<Int64>? { ask { $0.rest(of: id) } }
-
-    /// The next byte that the fetch is to bring; `nil` when it is over.
-    func position(of id: FetchID) -> Int64? { ask { $0.schedule.fetches[id]?.cursor } }
-
-    /// What the origin was asked last.
-    func askedRequest(of id: FetchID) -> OriginRequest? { ask { $0.running.request(of: id) } }
-
-    func isCancelled(_ id: FetchID) -> Bool { ask { $0.running.isCancelled(id) } }
-
-    /// The parts of `range` that the fetch should write: inside its limit, not stored yet.
-    func writable(_ range: Range<Int64>, for id: FetchID) -> FetchSchedule.Writable {
-        ask { $0.schedule.writable(range, for: id) }
-    }
-
-    /// The origin's refusal of the same request a short time ago; a new fetch need not be tried.
-    func recentRefusal(of request: OriginRequest) -> RepriseError? {
-        let now = elapsed
-        return ask { $0.origin.recentRefusal(of: request, at: now) }
     }
 
     // MARK: - Recording
@@ -87,7 +58,7 @@ extension LiveGeneration {
 }
 
 /// Whether a generation may be used without asking the origin, and what the origin's answer changes (RFC 9111 §4).
-extension LiveGeneration {
+extension Generation {
     /// Whether it may answer a request with these directives in `play` without asking the origin.
     func reuse(for directives: CacheControl, in play: Play? = nil) -> Reuse {
         if engine.configuration.reuse.isOffline || generationPolicy == .immutable { return .serve }
@@ -126,9 +97,9 @@ extension LiveGeneration {
         _ fields: HTTPFields, from url: ResourceURL? = nil, requestTime: Int64, by request: OriginRequest
     ) {
         let (storage, moment) = (engine.storage(for: request), moment)
-        let isFreshened = changeResponse { response in
-            guard response.mayBeChanged(by: fields, storage: storage) else { return false }
-            response.freshen(
+        let isFreshened = handle { state in
+            guard state.response.mayBeChanged(by: fields, storage: storage) else { return false }
+            state.response.freshen(
                 by: fields, from: url, requestTime: requestTime, at: moment, for: request.demand)
             return true
         }
@@ -137,40 +108,40 @@ extension LiveGeneration {
 
     /// Adds the DLNA field that the origin sends only on request.
     func note(contentFeatures: String) {
-        changeResponse { $0.note(contentFeatures: contentFeatures) }
+        handle { $0.response.note(contentFeatures: contentFeatures) }
         store.recorder.note(self, bytes: 0)
     }
 
     /// Notes that the origin was asked for a play, whatever came of that.
     func noteQuestion() {
         let now = elapsed
-        changeResponse { $0.noteQuestion(at: now) }
+        handle { $0.response.noteQuestion(at: now) }
     }
 
     /// Takes the part in a stream that a playlist gives it.
     func assign(_ role: StreamRole) {
-        if changeResponse({ $0.assign(role) }) { store.recorder.note(self, bytes: 0) }
+        if handle({ $0.response.assign(role) }) { store.recorder.note(self, bytes: 0) }
     }
 
     /// Takes in that it is a file of further titles, whose reads join those that brought its bytes.
     func add(_ claims: [TitleClaim]) {
-        if !claims.isEmpty, changeResponse({ $0.add(claims) }) { store.recorder.note(self, bytes: 0) }
+        if !claims.isEmpty, handle({ $0.response.add(claims) }) { store.recorder.note(self, bytes: 0) }
     }
 
     /// Takes in that it is no file of the titles of `keys` any more.
-    func dropClaims(ofTitles keys: Set<CacheKey>) { changeResponse { $0.dropClaims(ofTitles: keys) } }
+    func dropClaims(ofTitles keys: Set<CacheKey>) { handle { $0.response.dropClaims(ofTitles: keys) } }
 
     /// Marks the generation as stale because a response of the origin contradicts it but can't replace it.
     ///
     /// The stored bytes remain, and the next read revalidates.
     func expire() {
-        changeResponse { $0.expire() }
+        handle { $0.response.expire() }
         store.recorder.note(self, bytes: 0)
     }
 
     /// Marks the generation as stale, so that it is not used without asking the origin (RFC 9111 §4.4).
     func invalidate() {
-        changeResponse { $0.invalidate() }
+        handle { $0.response.invalidate() }
         store.recorder.note(self, bytes: 0)
     }
 
@@ -193,10 +164,10 @@ extension LiveGeneration {
 }
 
 /// How a generation takes the place of another one, and gives way to the next.
-extension LiveGeneration {
+extension Generation {
     /// Notes that the index has recorded this generation, and removes the file of the one that it replaced.
     func markRecorded() async {
-        let former = state.withLock { state -> LiveGeneration? in
+        let former = handle { state -> Generation? in
             state.isRecorded = true
             defer { state.former = nil }
             return state.former
@@ -219,13 +190,13 @@ extension LiveGeneration {
     var hasFormer: Bool { ask { $0.former != nil } }
 
     /// Leaves `former` recorded until this one is whole.
-    func replaceWhenWhole(_ former: LiveGeneration) { state.withLock { $0.former = former } }
+    func replaceWhenWhole(_ former: Generation) { handle { $0.former = former } }
 
     /// The generation to leave recorded while another one replaces this one; `nil` if there is none.
     ///
     /// Returns this generation if the user keeps it and it is whole. Returns the former one if this one is not whole
     /// yet. Live playlists are never kept.
-    func former() async -> LiveGeneration? {
+    func former() async -> Generation? {
         let (former, mayBeKept) = ask { state in
             (state.former, state.isRecorded && state.schedule.isStored(nil) && state.record.role?.isLive != true)
         }
@@ -244,11 +215,7 @@ extension LiveGeneration {
 
     /// Stops recording and accepts no new readers, because the entry is removed.
     func markRemoved(because reason: FetchSchedule.Freeze = .removed) {
-        updateAndLeave { state, effects, outbox in
-            state.isRemoved = true
-            effects = state.schedule.freeze(because: reason)
-            Self.dropRemainder(of: &state, leaving: &outbox)
-        }
+        handle { $0.stop(because: reason, isRemoved: true) }
         // The file's name goes, so its readers could not open it again.
         if !isIdle { bytes.file.hold() }
         engine.progress.changed(key)
@@ -256,7 +223,7 @@ extension LiveGeneration {
 
     /// The origin has another representation: readers end at their first hole, new reads ask the origin.
     func replace(reason: String, because cause: FetchSchedule.Freeze = .replaced) {
-        update { state, effects in effects = state.schedule.freeze(because: cause) }
+        handle { $0.freeze(because: cause) }
         // Another process would take the stored bytes for fresh, and meet the same response at the same hole.
         invalidate()
         engine.reporter.tell(.generationReplaced(key, reason: reason))
@@ -279,12 +246,7 @@ extension LiveGeneration {
     /// Returns false if no play is going on.
     private func supersedeInPlay(reason: String, because cause: FetchSchedule.Freeze) -> Bool {
         let now = elapsed
-        let isSuperseded = update { state, effects in
-            guard let decided = state.supersede(because: cause, at: now) else { return false }
-            effects = decided
-            return true
-        }
-        guard isSuperseded else { return false }
+        guard handle({ $0.supersede(because: cause, at: now) }) else { return false }
         store.recorder.note(self, bytes: 0)
         engine.reporter.tell(.generationReplaced(key, reason: reason))
         return true

@@ -1,7 +1,7 @@
 import HTTPSemantics
 
 /// Asks the origin for missing bytes: at the URL that brought the bytes that are played, then at the first one.
-extension LiveGeneration {
+extension Generation {
     /// A question about missing bytes.
     struct Question: Sendable {
         let request: OriginRequest
@@ -71,7 +71,7 @@ extension LiveGeneration {
         // A response that bypasses the store anyway tells nothing else about the stored bytes.
         case (_, nil): break
         case (.unsatisfiable(let length), let fetch?):
-            if learnEnd(length, from: fetch) { return nil }
+            if handle({ $0.schedule.learnEnd(length, from: fetch) }) { return nil }
             doubt(reason: "The origin has fewer bytes than before.")
         // The origin refuses the range of the hole, but doesn't say that the file is shorter.
         case (.retryWithoutRange, _): doubt(reason: "The origin refuses the range of the missing bytes.")
@@ -97,7 +97,7 @@ extension LiveGeneration {
     private func leave(_ answer: OriginAnswer, to question: Question) -> Bool {
         guard case .newGeneration = answer.action, answer.response.head.status == .ok, let fetch = question.fetch,
             let successor = question.request.context.successor, question.request.context.errand == nil,
-            handOver(fetch)
+            handle({ $0.handOver(fetch) })
         else { return false }
         successor.leave(
             OriginAnswer(response: answer.response, action: answer.action, interest: question.interest))
@@ -149,7 +149,7 @@ extension LiveGeneration {
     private func send(_ question: Question) async throws -> OriginAnswer {
         let (answer, isUnreachable) = try await answerOfTarget(to: question)
         if let answer { return answer }
-        if let fetch = question.fetch { noteProgress(of: fetch) }
+        if let fetch = question.fetch { handle { $0.noteProgress(of: fetch, at: awake) } }
         let response = try await engine.origin.send(question.asking(question.request))
         let action = judge(response, to: question)
         if case .fill = action {
@@ -164,6 +164,8 @@ extension LiveGeneration {
     /// The answer of the URL that the play's redirect led to; without one, the first URL must be asked.
     private func answerOfTarget(to question: Question) async throws -> (answer: OriginAnswer?, isUnreachable: Bool) {
         let first = engine.authorized(question.request)
+        let moment = moment
+        let keptTarget = ask { $0.keptTarget(at: moment) }
         // The system follows redirects of a transfer in the background, which may begin long after this moment.
         guard question.request.context.errand == nil, let target = keptTarget, let request = target.request(for: first)
         else {

@@ -3,7 +3,7 @@ import HTTPSemantics
 import MediaTiming
 
 /// What a reader gets, piece by piece.
-extension LiveGeneration {
+extension Generation {
     enum Step: Sendable {
         case piece(MediaPiece, PieceSource)
         case end
@@ -45,7 +45,7 @@ extension LiveGeneration {
 
     /// The rest of what `reader` wants comes from the origin.
     private func bypass(_ reader: ReaderID, from position: Int64) -> Step {
-        rewind(reader, to: position)
+        handle { $0.schedule.rewind(reader, to: position) }
         return .direct(from: position, to: ask { $0.schedule.end(of: reader) })
     }
 
@@ -58,7 +58,7 @@ extension LiveGeneration {
 }
 
 /// Verifies stored bytes before they are delivered, and reacts to a failing disk.
-extension LiveGeneration {
+extension Generation {
     /// The bytes of `range`, which is stored and verified, as a region of the file or decrypted in memory.
     ///
     /// `nil` if the bytes turned out to be wrong or missing. They are a hole then, and the reader has to ask again.
@@ -68,14 +68,14 @@ extension LiveGeneration {
         guard bytes.isSealed else {
             let region = StoredRegion(range: range, of: self, openFile: file, lease: lease)
             if !region.isCutOff() { return .stored(region) }
-            rewind(reader, to: range.lowerBound)
+            handle { $0.schedule.rewind(reader, to: range.lowerBound) }
             return nil
         }
         let (opened, fault) = await DiskQueue.shared.run { [self] in bytes.open(range) }
         withExtendedLifetime((lease, file)) {}
         if let fault { repair(fault) }
         let reached = range.lowerBound + Int64(opened.count)
-        if reached < range.upperBound { rewind(reader, to: reached) }
+        if reached < range.upperBound { handle { $0.schedule.rewind(reader, to: reached) } }
         return opened.isEmpty ? nil : .memory(OpenedBytes(bytes: opened))
     }
 
@@ -124,7 +124,7 @@ extension LiveGeneration {
     ///
     /// If its replacement doesn't open either, the disk is losing bytes.
     private func refuse(_ chunk: Chunk) {
-        let isAgain = noteFault { $0.chunkFailed(at: chunk.start) }
+        let isAgain = handle { $0.disk.chunkFailed(at: chunk.start) }
         discard([chunk])
         if isAgain { leaveDiskAlone("\(bytes.file.path) does not keep what is written.") }
     }
@@ -135,7 +135,7 @@ extension LiveGeneration {
     /// while.
     func markUnreadable(_ range: Range<Int64>) {
         let now = elapsed
-        let isAgain = noteFault { $0.readFailed(at: now) }
+        let isAgain = handle { $0.disk.readFailed(at: now) }
         discard(bytes.chunks(overlapping: range))
         unpublish(range)
         if isAgain { leaveDiskAlone("Cannot read \(bytes.file.path).") }
@@ -149,7 +149,7 @@ extension LiveGeneration {
         let lost = end..<last
         let chunks = bytes.chunks(overlapping: lost)
         let now = elapsed
-        let isAgain = noteFault { $0.readFailed(at: now) }
+        let isAgain = handle { $0.disk.readFailed(at: now) }
         discard(chunks)
         unpublish(lost)
         if isAgain { leaveDiskAlone("\(bytes.file.path) is cut off again and again.") }
@@ -191,13 +191,14 @@ private struct OpenedBytes: ByteChunk {
 }
 
 /// How far ahead of players a file is fetched, as the configuration says for its host.
-extension LiveGeneration {
+extension Generation {
     /// Bytes that are read before a file's tables say which others are needed.
     private static let firstBytes: Int64 = 64 << 10
 
     /// Looks it up at the first read by a player, which sends `request`.
     func settleReadAhead(for request: OriginRequest) {
-        guard let rule = engine.configuration.readAhead, request.demand == .playing, takeReadAhead() else { return }
+        guard let rule = engine.configuration.readAhead, request.demand == .playing, handle({ $0.takeReadAhead() })
+        else { return }
         let record = record
         // Players request the files of streams whole, and ahead.
         guard record.isMedia, record.role == nil else { return }

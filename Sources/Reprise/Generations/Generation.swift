@@ -2,13 +2,12 @@ import ByteRanges
 import HTTPSemantics
 import Primitives
 
-/// A live generation: its state under a lock, its bytes on disk, its fetches.
+/// A generation in use: its state under a lock, its bytes on disk, its fetches.
 ///
-/// The state is changed in this file only. Other files ask (``ask(_:)``), or use the methods that change it here. What
-/// the schedule decides is carried out under the lock; bodies are canceled and continuations resumed outside it, in the
-/// order of the decisions. Lock order: `state` before the leaves (ledger, quota, reporter, timings, interests,
-/// recorder's pending).
-final class LiveGeneration: Sendable {
+/// ``handle(_:)`` is the only way to change the state. It carries out what an event decides under the lock, and
+/// performs the effects outside it, in the order of the decisions: bodies are canceled and continuations resumed there.
+/// Lock order: the state before the leaves (ledger, quota, reporter, timings, interests, recorder's pending).
+final class Generation: Sendable {
     typealias ReaderID = FetchSchedule.ReaderID
     typealias FetchID = FetchSchedule.FetchID
 
@@ -21,14 +20,14 @@ final class LiveGeneration: Sendable {
     let engine: Engine
     let store: Store
     let bytes: StoredBytes
-    let state: StateMachine<GenerationState, GenerationEffect>
+    private let state: StateMachine<GenerationState, GenerationEffect>
     /// Called when the origin has another representation.
-    let onReplaced: @Sendable (LiveGeneration) -> Void
+    let onReplaced: @Sendable (Generation) -> Void
 
     init(
         record: GenerationRecord, bytes: StoredBytes, engine: Engine, store: Store, isConfirmed: Bool,
         evidence: SplicingEvidence = SplicingEvidence(),
-        onReplaced: @escaping @Sendable (LiveGeneration) -> Void
+        onReplaced: @escaping @Sendable (Generation) -> Void
     ) {
         id = record.id
         key = record.key
@@ -54,7 +53,7 @@ final class LiveGeneration: Sendable {
     var moment: Moment { engine.clock.moment }
     var elapsed: Duration { engine.clock.elapsed() }
     /// The time that waits and progress are measured by: while the device sleeps, no origin can answer.
-    private var awake: Duration { engine.clock.awake.elapsed() }
+    var awake: Duration { engine.clock.awake.elapsed() }
     var generationPolicy: GenerationPolicy { engine.configuration.generationPolicy }
 
     /// Answers a question about the state, without changing it.
@@ -67,23 +66,12 @@ final class LiveGeneration: Sendable {
         state.withLock { ($0.information(generationPolicy), $0.schedule.stored) }
     }
 
-    // MARK: - Changes
-
-    /// Changes the state, and has carried out what the schedule decides.
-    func update<Result: Sendable>(
-        _ change: (inout GenerationState, inout [FetchSchedule.Effect]) -> Result
-    ) -> Result {
-        updateAndLeave { state, effects, _ in change(&state, &effects) }
-    }
-
-    /// As ``update(_:)``; what else has to be done outside the lock is left in the outbox.
-    func updateAndLeave<Result: Sendable>(
-        _ change: (inout GenerationState, inout [FetchSchedule.Effect], inout [GenerationEffect]) -> Result
-    ) -> Result {
+    /// Handles an event: changes the state, and performs what that decides.
+    @discardableResult
+    func handle<Result: Sendable>(_ event: (inout GenerationState) -> Result) -> Result {
         state.update(performing: { $0.perform() }) { state, outbox in
-            var effects: [FetchSchedule.Effect] = []
-            let result = change(&state, &effects, &outbox)
-            if !effects.isEmpty { state.carryOut(effects, with: self, at: awake, leaving: &outbox) }
+            let result = event(&state)
+            outbox += state.settle(with: self, at: awake)
             return result
         }
     }
@@ -98,7 +86,7 @@ final class LiveGeneration: Sendable {
     ) throws(RepriseError) -> OpenedReader? {
         let (joinDistance, now) = (engine.timings.joinDistance(for: url.authority), elapsed)
         settleSplicing()
-        let result: Result<OpenedReader?, RepriseError> = state.withLock { state in
+        let result: Result<OpenedReader?, RepriseError> = handle { state in
             guard !state.schedule.isFrozen || state.stillServes(spec, at: now, in: play) else { return .success(nil) }
             reopenStore(&state, for: request)
             do throws(RepriseError) {
@@ -111,7 +99,12 @@ final class LiveGeneration: Sendable {
         }
         let opened = try result.get()
         if let opened {
-            if mayAsk { settleReadAhead(for: request) } else { stopReadingAhead(of: opened.id) }
+            if mayAsk {
+                settleReadAhead(for: request)
+            } else {
+                // Fetches nothing on its behalf that it does not come to itself.
+                handle { $0.schedule.stopReadingAhead(of: opened.id) }
+            }
         }
         return opened
     }
@@ -138,35 +131,22 @@ final class LiveGeneration: Sendable {
         interest: RequestInterest?
     ) -> OpenedReader? {
         let date = moment.date
-        let opened = updateAndLeave { state, _, outbox in
+        let opened = handle { state in
             state.target.found(answer.response)
             state.settleAhead(at: date)
             let (opened, fetch) = state.adopt(placement, for: spec, of: request, policy: generationPolicy)
-            state.start(
-                fetch, answer: answer, interest: interest, with: self, at: awake, leaving: &outbox)
+            state.start(fetch, answer: answer, interest: interest, with: self, at: awake)
             return opened
         }
         if opened != nil { settleReadAhead(for: request) }
         return opened
     }
 
-    func removeReader(_ id: ReaderID) {
-        updateAndLeave { state, effects, outbox in
-            effects = state.removeReader(id)
-            if state.schedule.readers.isEmpty { Self.dropRemainder(of: &state, leaving: &outbox) }
-        }
-    }
-
-    func rewind(_ reader: ReaderID, to position: Int64) {
-        state.withLock { $0.schedule.rewind(reader, to: position) }
-    }
-
     /// What `reader` does next, with a lease on the piece that it gets.
     func nextStep(of reader: ReaderID) -> (next: FetchSchedule.Next, lease: Lease?) {
-        update { state, effects in
-            let next: FetchSchedule.Next
-            (next, effects) = state.schedule.next(reader, joinDistance: joinDistance(state))
-            effects += state.startAhead(generationPolicy)
+        let distance = engine.timings.joinDistance(for: url.authority)
+        return handle { state in
+            let next = state.next(reader, joinDistance: distance, policy: generationPolicy)
             // Under the lock under which extents are evicted: between choice and lease nothing may vanish.
             guard case .piece(let range, _) = next else { return (next, nil) }
             return (next, bytes.file.leases.take(range))
@@ -177,15 +157,13 @@ final class LiveGeneration: Sendable {
     func wait(_ reader: ReaderID) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                updateAndLeave { state, _, outbox in
+                handle { state in
                     // A later cancellation finds the reader; an earlier one is detected here.
-                    let wake: GenerationState.Wake = { continuation.resume() }
-                    let over = Task.isCancelled ? wake : state.park(reader, at: awake, wake: wake)
-                    if let over { outbox.append(.wake(over)) }
+                    state.park(reader, at: awake, isCancelled: Task.isCancelled) { continuation.resume() }
                 }
             }
         } onCancel: {
-            update { _, effects in effects = [.wake(reader)] }
+            handle { $0.wake(reader) }
         }
     }
 
@@ -193,14 +171,12 @@ final class LiveGeneration: Sendable {
     /// that may happen to another one, `nil` if no reader waits.
     func endOverdueWaits(_ limit: Duration) -> Duration? {
         let authority = url.authority
-        let (stalls, rest) = update { state, effects in
-            let overdue = state.endOverdueWaits(limit, at: awake) { demand, request in
+        let (stalls, rest) = handle { state in
+            state.endOverdueWaits(limit, at: awake) { demand, request in
                 guard demand < .playing else { return false }
                 let isPaced = demand == .download && (engine.pace.rate != nil || request?.context.errand != nil)
                 return isPaced || engine.precedence.isYielding(at: authority)
             }
-            effects = overdue.effects
-            return (overdue.stalls, overdue.rest)
         }
         for stall in stalls {
             engine.reporter.tell(.fetchStalled(key, position: stall.position, after: stall.time))
@@ -243,120 +219,29 @@ final class LiveGeneration: Sendable {
 
     // MARK: - Reading ahead
 
-    /// Whether to look up now how far to read ahead; true once.
-    func takeReadAhead() -> Bool { state.withLock { $0.takeReadAhead() } }
-
-    /// Fetches nothing on behalf of `reader` that it does not come to itself.
-    private func stopReadingAhead(of reader: ReaderID) { state.withLock { $0.schedule.stopReadingAhead(of: reader) } }
-
     /// From now on fetches run ahead of players as `ahead` says.
     func readAhead(_ ahead: FetchSchedule.Ahead) {
         let date = moment.date
-        update { state, effects in
-            effects = state.setReadAhead(ahead, at: date) + state.startAhead(generationPolicy)
+        handle { state in
+            state.setReadAhead(ahead, at: date)
+            state.startAhead(generationPolicy)
         }
     }
 
     // MARK: - Fetches
 
-    /// How far behind the wanted byte a running fetch may be for a reader to wait for it.
-    ///
-    /// Where no other response may be joined, or would be of another file, any distance: nothing else can bring the
-    /// byte.
-    private func joinDistance(_ state: borrowing GenerationState) -> Int64 {
-        guard state.response.isJoinable(generationPolicy), state.schedule.ahead != .toEndAlone else { return .max }
-        return engine.timings.joinDistance(for: url.authority)
-    }
-
-    /// Whether the request of a fetch should be sent now that its turn has come: see
-    /// ``FetchSchedule/claim(_:joinDistance:)``.
-    func claim(_ id: FetchID) -> Bool {
-        state.withLock { state in
-            // One that is not sent after all takes over nothing from the others.
-            guard state.running.isWanted(id) else { return false }
-            return state.schedule.claim(id, joinDistance: joinDistance(state))
-        }
-    }
-
-    /// The request that the fetch sends to the origin now; `nil` when it is over.
-    func request(for id: FetchID) -> OriginRequest? { state.withLock { $0.chooseRequest(for: id) } }
-
-    /// The fetch reads from `body` now.
-    ///
-    /// False when it was canceled in the meantime.
-    func attach(_ body: any OriginBody, to id: FetchID) -> Bool {
-        state.withLock { state in
-            state.schedule.responseArrived(id)
-            state.running.noteProgress(of: id, at: awake)
-            return state.running.attach(body, to: id)
-        }
-    }
-
-    /// The response of the fetch is lost; another request may follow.
-    func detach(_ id: FetchID) {
-        state.withLock { state in
-            state.schedule.responseLost(id)
-            state.running.detach(id)
-            state.running.noteProgress(of: id, at: awake)
-        }
-    }
-
-    /// The request of a fetch has gone on, and may take its time again.
-    func noteProgress(of id: FetchID) { state.withLock { $0.running.noteProgress(of: id, at: awake) } }
-
-    /// Where requests for missing bytes go now; `nil` for the first URL.
-    var keptTarget: KeptTarget.Target? {
-        let moment = moment
-        return ask { $0.keptTarget(at: moment) }
+    /// Updates the length and range support from a response of the origin.
+    func learn(_ placement: BodyPlacement) {
+        let now = elapsed
+        handle { $0.learn(placement, at: now) }
     }
 
     /// Changes what is known of the URL to which a redirect led.
-    func changeTarget<Outcome>(_ change: (inout KeptTarget) -> Outcome) -> Outcome {
+    func changeTarget<Outcome: Sendable>(_ change: (inout KeptTarget) -> Outcome) -> Outcome {
         let date = moment.date
-        return state.withLock { state in
+        return handle { state in
             defer { state.settleAhead(at: date) }
             return change(&state.target)
-        }
-    }
-
-    func learn(_ placement: BodyPlacement) {
-        let now = elapsed
-        state.withLock { $0.learn(placement, at: now) }
-    }
-
-    /// Records that the response of a fetch is partial; see ``FetchSchedule/takeOver(_:isFirstProof:)``.
-    func takeOver(_ id: FetchID, isFirstProof: Bool) {
-        update { state, effects in effects = state.schedule.takeOver(id, isFirstProof: isFirstProof) }
-    }
-
-    /// The response to the request of a fetch is the whole in place of a range: see
-    /// ``FetchSchedule/takeWhole(_:to:)``.
-    func takeWhole(_ id: FetchID, to end: Int64?) -> Bool { state.withLock { $0.schedule.takeWhole(id, to: end) } }
-
-    /// The request of a fetch was refused because the representation ends before it; false if that cannot be.
-    func learnEnd(_ length: Int64?, from id: FetchID) -> Bool {
-        state.withLock { $0.schedule.learnEnd(length, from: id) }
-    }
-
-    func advance(_ id: FetchID, by count: Int64) -> FetchSchedule.Verdict {
-        let verdict = update { state, effects in
-            state.running.goesOn(id)
-            state.running.noteProgress(of: id, at: awake)
-            let verdict: FetchSchedule.Verdict
-            (verdict, effects) = state.schedule.advance(id, by: count)
-            return verdict
-        }
-        engine.progress.changed(key)
-        return verdict
-    }
-
-    func verdict(_ id: FetchID) -> FetchSchedule.Verdict {
-        update { state, effects in
-            state.running.goesOn(id)
-            state.running.noteProgress(of: id, at: awake)
-            let verdict: FetchSchedule.Verdict
-            (verdict, effects) = state.schedule.verdict(id)
-            return verdict
         }
     }
 
@@ -364,11 +249,11 @@ final class LiveGeneration: Sendable {
     ///
     /// That happens once it has been parked for the whole parking time: its transfer is canceled, and a request for the
     /// rest takes its place when readers want more. Only where such a request can continue the generation.
-    func parkFetch(_ id: FetchID) async -> RunningFetches.Parking {
+    func parkFetch(_ id: FetchID) async -> FetchHandle.Parking {
         await withCheckedContinuation { continuation in
-            let parked = state.withLock { state in
-                let parked = state.running.park(id, at: elapsed) { continuation.resume(returning: $0) }
-                if case .needsTimer = parked { state.running.setParkingTimer(makeParkingTimer(id), of: id) }
+            let parked = handle { state in
+                let parked = state.park(id, at: elapsed) { continuation.resume(returning: $0) }
+                if case .needsTimer = parked { state.setParkingTimer(makeParkingTimer(id), of: id) }
                 return parked
             }
             if case .refused = parked { continuation.resume(returning: .over) }
@@ -385,28 +270,14 @@ final class LiveGeneration: Sendable {
     }
 
     private func checkParking(_ id: FetchID, limit: Duration) -> Duration? {
-        updateAndLeave { state, _, outbox in
-            let (rest, effects) = state.checkParking(id, limit: limit, policy: generationPolicy, at: elapsed)
-            outbox += effects
-            return rest
-        }
-    }
-
-    /// Ends a fetch whose request failed, and returns whether it had been canceled; `nil` if a reader waits for its
-    /// bytes, and a retry is due.
-    func endUnlessAwaited(_ id: FetchID) -> Bool? {
-        update { state, effects in
-            guard let outcome = state.endUnlessAwaited(id) else { return nil }
-            effects = outcome.effects
-            return outcome.isCancelled
-        }
+        handle { $0.checkParking(id, limit: limit, policy: generationPolicy, at: elapsed) }
     }
 
     func end(_ id: FetchID, reachedEnd: Bool, failure: RepriseError?) {
         let isShared = engine.configuration.reuse.isShared
-        update { state, effects in
-            effects = state.end(id, reachedEnd: reachedEnd, failure: failure, isShared: isShared)
-            effects += state.startAhead(generationPolicy)
+        handle { state in
+            state.end(id, reachedEnd: reachedEnd, failure: failure, isShared: isShared)
+            state.startAhead(generationPolicy)
         }
         engine.progress.changed(key)
         if failure != nil { giveUpReplacing() }
@@ -414,67 +285,28 @@ final class LiveGeneration: Sendable {
         if ask({ $0.former != nil && $0.schedule.isStored(nil) }) { store.recorder.note(self, bytes: 0) }
     }
 
-    /// Remembers a fetch that failed for good.
-    func noteRefusal(_ error: RepriseError, of request: OriginRequest) {
-        let now = elapsed
-        state.withLock { $0.origin.fetchFailed(error, sending: request, at: now) }
-    }
-
-    /// Resets the failure count: the origin answered a fetch as expected.
-    func noteSuccess() { state.withLock { $0.origin.fetchSucceeded() } }
-
-    /// Leaves the body of a fetch's response to another owner, who ends it; false when the fetch was canceled.
-    func handOver(_ id: FetchID) -> Bool { state.withLock { $0.running.handOver(id) } }
-
-    /// Leaves what is left of a response to the reader that comes to it first; false where there is none, or where each
-    /// can ask for its own, unless a player waits for it and `toWaiting` is true.
-    func handOver(_ rest: OriginAnswer, of id: FetchID, toWaiting: Bool) -> Bool {
-        state.withLock { $0.handOver(rest, of: id, toWaiting: toWaiting, policy: generationPolicy) }
-    }
-
-    /// The rest of a response that brings the byte at `position`, for one reader.
-    func takeRemainder(at position: Int64) -> OriginAnswer? { state.withLock { $0.takeRemainder(at: position) } }
-
-    /// No reader comes for it any more.
-    static func dropRemainder(of state: inout GenerationState, leaving outbox: inout [GenerationEffect]) {
-        if let rest = state.takeRemainder(at: nil) { outbox.append(.end(rest.response.body)) }
-    }
-
-    // MARK: - The stored response
-
-    /// Changes the stored response.
-    func changeResponse<Outcome>(_ change: (inout StoredResponse) -> Outcome) -> Outcome {
-        state.withLock { change(&$0.response) }
-    }
-
     // MARK: - Bytes
 
     /// Stored bytes were read and are right.
-    func markVerified(_ range: Range<Int64>) { state.withLock { $0.schedule.markVerified(range) } }
+    func markVerified(_ range: Range<Int64>) { handle { $0.schedule.markVerified(range) } }
 
     /// Turns these ranges into holes; returns how many stored bytes they had.
     @discardableResult
-    func makeHoles(_ ranges: [Range<Int64>]) -> Int64 { state.withLock { $0.schedule.discard(ranges) } }
-
-    /// A fault of the disk; true if it is the second one, so that nothing more should be written for a while.
-    func noteFault(_ note: (inout DiskHealth) -> Bool) -> Bool { state.withLock { note(&$0.disk) } }
+    func makeHoles(_ ranges: [Range<Int64>]) -> Int64 { handle { $0.schedule.discard(ranges) } }
 
     /// Stops storing; readers bypass the store.
     ///
     /// New readers try the store again after `pause`, unless it is `nil`.
     func closeStore(reason: String, because kind: BypassReason = .disk, for pause: Duration? = nil) {
         let now = elapsed
-        update { state, effects in
-            state.disk.storeClosed(for: pause, lackingRoom: kind == .room, at: now)
-            effects = state.schedule.closeStore()
-        }
+        handle { $0.closeStore(for: pause, lackingRoom: kind == .room, at: now) }
         engine.reporter.tell(.storeBypassed(key, reason: reason), because: kind)
     }
 
     /// Takes the extents out that are best evicted to free about `count` bytes, none of which a part is `kept`; nothing
     /// reads or writes there until ``StoredBytes/endPunching(_:)``.
     func takeExtents(freeing count: Int64, kept: ByteRangeSet) -> [Range<Int64>] {
-        state.withLock { state in
+        handle { state in
             let victims = state.schedule.extents(freeing: count, leased: bytes.file.leases.ranges, kept: kept)
             // Leases are taken and holes found under the same lock, so nothing reads or writes there now.
             state.schedule.evict(victims)
@@ -488,7 +320,7 @@ final class LiveGeneration: Sendable {
     /// Notes what else the origin sent for the same URL, and remembers the host if that shows that it splices.
     func note(_ other: SplicingEvidence.Sighting) {
         let now = elapsed
-        guard state.withLock({ $0.note(other, at: now) }) else { return }
+        guard handle({ $0.note(other, at: now) }) else { return }
         engine.splicing.note(other.url)
         engine.reporter.tell(.hostSplices(key, host: other.url.authority))
     }
@@ -503,7 +335,7 @@ final class LiveGeneration: Sendable {
             engine.splicing.contains(record.finalURL ?? url) && record.isMedia && record.role == nil
             && record.completeLength.map { $0 <= min(store.entryLimit, store.quota.limit) } == true
         let date = moment.date
-        state.withLock { state in
+        handle { state in
             state.isSpliced = isSpliced
             state.settleAhead(at: date)
         }
@@ -511,17 +343,16 @@ final class LiveGeneration: Sendable {
 
     /// The cache closes: fetches end, keeping what arrived; readers end at their next hole.
     func stopFetches() async {
-        let tasks = updateAndLeave { state, effects, outbox in
-            effects = state.schedule.freeze(because: .closed)
-            Self.dropRemainder(of: &state, leaving: &outbox)
-            return state.running.tasks
+        let tasks = handle { state in
+            state.stop(because: .closed, isRemoved: false)
+            return state.schedule.fetches.values.compactMap(\.handle?.task)
         }
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
     }
 }
 
-extension LiveGeneration: FetchTasks {
+extension Generation: FetchTasks {
     func run(
         _ id: FetchID, request: OriginRequest, interest: RequestInterest, answer: OriginAnswer?
     ) -> Task<Void, Never> {
@@ -540,11 +371,8 @@ extension LiveGeneration: FetchTasks {
         let (clock, linger) = (engine.clock, engine.configuration.linger)
         return Task(priority: .userInitiated) {
             try? await clock.sleep(linger)
-            self.update { state, effects in
-                // Canceled under the lock, because readers are back.
-                guard !Task.isCancelled else { return }
-                effects = state.schedule.lingerExpired(id)
-            }
+            // Canceled under the lock, because readers are back.
+            self.handle { if !Task.isCancelled { $0.lingerExpired(id) } }
         }
     }
 }
