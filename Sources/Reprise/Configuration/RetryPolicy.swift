@@ -38,6 +38,21 @@ struct RetryBudget: Sendable {
         deadline = patience.map { start + $0 }
     }
 
+    /// Runs `attempt`, and again as long as that can help; `pause` waits for the delay before the next attempt.
+    ///
+    /// `bytes` is how many bytes have arrived in all attempts. Errors other than ``RepriseError`` are final.
+    mutating func retrying<Value>(
+        on clock: CacheClock, bytes: () -> Int64 = { 0 }, _ attempt: () async throws -> Value,
+        pause: (Duration, RepriseError) async throws -> Void
+    ) async throws -> Value {
+        while true {
+            do { return try await attempt() } catch let error as RepriseError {
+                guard let delay = delay(after: error, bytes: bytes(), at: clock.elapsed()) else { throw error }
+                try await pause(delay, error)
+            }
+        }
+    }
+
     /// The delay before the next attempt after `error`, or `nil` when the budget is used up, a retry cannot help, or it
     /// would come too late.
     mutating func delay(after error: RepriseError, bytes: Int64, at elapsed: Duration) -> Duration? {

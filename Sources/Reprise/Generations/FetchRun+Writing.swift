@@ -18,7 +18,7 @@ extension FetchRun {
         }
         let upper = min(arrival.range.upperBound, writable.limit)
         guard upper > writable.cursor else { return verdict(after: nil) }
-        // Who has been told of the last byte may look at once what is recorded.
+        // Finish the chunk first: a reader that sees the last byte may query the index immediately.
         if upper == min(writable.limit, arrival.source.placement?.end ?? .max) {
             guard await finish(&writer, with: arrival) else { return .finished }
         }
@@ -31,7 +31,7 @@ extension FetchRun {
     /// Writes one hole to disk; false if the store is closed now and the bytes bypass it.
     private func write(_ hole: Range<Int64>, of arrival: Arrival, with writer: inout ChunkWriter) async -> Bool {
         if let reason = store.breaker.reason {
-            // For as long as the breaker says: this file has had no fault of its own.
+            // This file has no fault of its own, so the breaker alone decides when to try again.
             return giveUp(&writer, reason: reason, pause: .zero, at: arrival)
         }
         let blocks = await bytes.claim(hole)
@@ -104,7 +104,7 @@ extension FetchRun {
         }
     }
 
-    /// Has the index record the chunks that were completed.
+    /// Queues completed chunks for the index.
     private func noteCompleted(_ writer: inout ChunkWriter) {
         let count = writer.takeCompleted()
         if count > 0 { store.recorder.note(generation, bytes: count) }
@@ -122,7 +122,7 @@ extension FetchRun {
         _ writer: inout ChunkWriter, reason: String, because kind: BypassReason = .disk, pause: Duration,
         at arrival: Arrival? = nil
     ) -> Bool {
-        // Before the readers are told that they have to ask for themselves.
+        // Hand over the response before readers are told to send their own requests.
         if let arrival { writer.isHandedOver = handOver(arrival, toWaiting: kind == .room) }
         if let unwritten = writer.unwritten { generation.unpublish(unwritten) }
         writer.abandon()
@@ -130,8 +130,9 @@ extension FetchRun {
         return false
     }
 
-    /// Leaves what is left of the response to a reader, `toWaiting` ones where another response could continue it;
-    /// false where a reader asks again.
+    /// Hands the rest of the response over to a reader; false if readers have to send their own requests.
+    ///
+    /// If another response could continue the generation, only to a waiting player, and only with `toWaiting`.
     private func handOver(_ arrival: Arrival, toWaiting: Bool) -> Bool {
         var (taken, start) = ([arrival.chunk], arrival.range.lowerBound)
         if let tail = bytes.tail(of: id), tail.start < start, start <= tail.end {
@@ -146,7 +147,7 @@ extension FetchRun {
                 $0.handOver(rest, of: id, toWaiting: toWaiting, policy: generation.generationPolicy)
             })
         else { return false }
-        // Its reader counts them.
+        // The reader counts them.
         countFetched(-taken.reduce(0) { $0 + $1.count })
         return true
     }

@@ -22,62 +22,65 @@ struct FetchRun: Sendable {
     /// How a try ended, other than by an error.
     private enum Outcome {
         case over(reachedEnd: Bool = false, RepriseError? = nil)
-        /// The connection was given back, since no reader wanted more for long.
-        case givenBack
+        /// The fetch has ended already, because no reader waited for it when it failed.
+        case ended(RepriseError?)
     }
 
     /// Runs to the end of the fetch's range, beginning with `answer` if the first one is here already.
     func run(_ answer: OriginAnswer?) async {
         let clock = engine.clock
         var budget = RetryBudget(engine.retryPolicy, patience: request.context.patience, from: clock.elapsed())
-        var answer = answer
-        var writer = ChunkWriter(into: generation.bytes, for: id)
         if answer == nil, let refusal = generation.ask({ $0.origin.recentRefusal(of: request, at: clock.elapsed()) }) {
             generation.end(id, reachedEnd: false, failure: refusal)
             return
         }
         let range = generation.ask { $0.rest(of: id) } ?? 0..<0
         engine.reporter.tell(.fetchStarted(generation.key, range: range))
+        var (answer, writer) = (answer, ChunkWriter(into: generation.bytes, for: id))
         var (reached, isStuck) = (range.lowerBound, false)
-        while true {
-            do {
-                let outcome = try await attempt(answer, isStuck: isStuck, with: &writer)
-                await finish(&writer)
-                switch outcome {
-                case .over(let reachedEnd, let failure):
-                    if reachedEnd, request.demand != .download, let position {
-                        await generation.judgePace(endingAt: position)
+        do {
+            // Bytes that arrive a second time are not progress.
+            let outcome = try await budget.retrying(on: clock, bytes: { max(0, reached - range.lowerBound) }) {
+                () -> Outcome in
+                do {
+                    while true {
+                        let outcome = try await attempt(answer, isStuck: isStuck, with: &writer)
+                        await finish(&writer)
+                        if let outcome { return outcome }
+                        await waitForDemand()
+                        answer = nil
                     }
-                    end(writer, reachedEnd: reachedEnd, failure: failure)
-                case .givenBack:
-                    await waitForDemand()
-                    answer = nil
-                    continue
+                } catch {
+                    await finish(&writer)
+                    let error = error as? RepriseError
+                    if let isCancelled = generation.handle({ $0.endUnlessAwaited(id) }) {
+                        return .ended(isCancelled ? nil : error)
+                    }
+                    let before = reached
+                    reached = position ?? range.lowerBound
+                    isStuck = error?.code == .originBodyTruncated && reached == before
+                    // Don't resume if no other response can be joined to this one.
+                    guard let error, !Task.isCancelled, generation.isJoinable else {
+                        return .over(isCancelled ? nil : error)
+                    }
+                    throw error
                 }
-                return
-            } catch {
-                await finish(&writer)
-                let error = error as? RepriseError
-                if let isCancelled = generation.handle({ $0.endUnlessAwaited(id) }) {
-                    report(writer, failure: isCancelled ? nil : error)
-                    return
-                }
-                // Bytes that arrive a second time are not progress.
-                let position = position ?? range.lowerBound
-                let progress = max(0, position - range.lowerBound)
-                (reached, isStuck) = (position, error?.code == .originBodyTruncated && position == reached)
-                // Don't resume if no other response can be joined to this one.
-                guard let error, !Task.isCancelled, generation.isJoinable,
-                    let delay = budget.delay(after: error, bytes: progress, at: clock.elapsed())
-                else {
-                    end(writer, reachedEnd: false, failure: isCancelled ? nil : error)
-                    return
-                }
+            } pause: { delay, error in
+                answer = nil
                 generation.handle { $0.detach(id, at: generation.awake) }
                 engine.reporter.tell(.fetchRetried(generation.key, after: delay, error: error))
                 await interest.sleepWhileWanted(delay, on: clock)
-                answer = nil
             }
+            switch outcome {
+            case .over(let reachedEnd, let failure):
+                if reachedEnd, request.demand != .download, let position {
+                    await generation.judgePace(endingAt: position)
+                }
+                end(writer, reachedEnd: reachedEnd, failure: failure)
+            case .ended(let failure): report(writer, failure: failure)
+            }
+        } catch {
+            end(writer, reachedEnd: false, failure: isCancelled ? nil : error as? RepriseError)
         }
     }
 
@@ -97,12 +100,12 @@ struct FetchRun: Sendable {
         engine.reporter.tell(.fetchEnded(generation.key, bytes: writer.received, error: failure))
     }
 
-    /// Runs one attempt.
+    /// Runs one attempt; `nil` if the connection was given back, because no reader wanted more for long.
     ///
     /// `isStuck` means that repeating the same range request made no progress, so another form is tried.
     private func attempt(
         _ ready: OriginAnswer?, isStuck: Bool, with writer: inout ChunkWriter
-    ) async throws -> Outcome {
+    ) async throws -> Outcome? {
         if let ready, let placement = ready.placement { return try await drain(ready, at: placement, with: &writer) }
         await engine.precedence.waitForTurn(interest, at: generation.url.authority)
         noteProgress()
@@ -123,7 +126,7 @@ struct FetchRun: Sendable {
             request: request, forms: forms, ifRange: ifRange, storage: engine.storage(for: request),
             interest: interest, fetch: id)
         var answer = try await generation.answer(to: question)
-        // Canceled while the request was under way: what has arrived already is stored anyway.
+        // If the fetch was canceled during the request, store only the bytes that have already arrived.
         let body = answer.response.body
         if !generation.handle({ $0.attach(body, to: id, at: generation.awake) }) { body.cancel() }
         if case .fill(var placement) = answer.action {
@@ -156,7 +159,7 @@ struct FetchRun: Sendable {
     /// Pulls the body, writes it, publishes it; as fast as readers want it.
     private func drain(
         _ source: OriginAnswer, at placement: BodyPlacement, with writer: inout ChunkWriter
-    ) async throws -> Outcome {
+    ) async throws -> Outcome? {
         let body = source.response.body
         var cursor = BodyCursor(start: placement.start, end: placement.end)
         var reading = Duration.zero
@@ -169,7 +172,7 @@ struct FetchRun: Sendable {
         let isImported = request.context.source != nil
         let hasArrived = source.response.onStored != nil
         defer {
-            // A file says nothing about the network, nor do bytes that have waited in the socket.
+            // An imported file says nothing about the network, and neither do bytes that have waited in the socket.
             if !isImported, !hasArrived, !isPaced {
                 engine.timings.noteRate(bytes: writer.received - startBytes, in: reading, from: authority)
             }
@@ -198,13 +201,13 @@ struct FetchRun: Sendable {
                 _ = try? await body.next()
                 await settle(source.response, placement.end == cursor.position, with: &writer)
                 return .over()
-            // What had arrived when the connection was given back is stored.
+            // After the connection was given back, the bytes that had already arrived are still stored.
             case .pause where !isGivenBack: isGivenBack = await waitForDemand() == .givenBack
             case .pause, .go: break
             }
         }
         guard !isCancelled else { return .over() }
-        if isGivenBack { return .givenBack }
+        if isGivenBack { return nil }
         if let end = placement.end, cursor.isShort {
             throw RepriseError(
                 .originBodyTruncated, "The origin ended the body after \(cursor.position) of \(end) bytes.",
@@ -214,13 +217,12 @@ struct FetchRun: Sendable {
         return .over(reachedEnd: placement.end == nil || cursor.position == generation.record.completeLength)
     }
 
-    /// Counts bytes that the origin has sent.
     func countFetched(_ count: Int) {
         engine.reporter.countFetched(count, from: generation.url.authority)
         request.context.tally?.arrived(count)
     }
 
-    /// Tells the client that it need not keep a body any more that had arrived, if all of it is stored and recorded.
+    /// Lets the client release a body that it kept until all of it is stored and recorded.
     private func settle(_ response: OriginResponse, _ isComplete: Bool, with writer: inout ChunkWriter) async {
         guard let onStored = response.onStored, isComplete, await finish(&writer),
             await generation.store.recorder.flush()

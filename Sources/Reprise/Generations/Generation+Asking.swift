@@ -9,7 +9,7 @@ extension Generation {
         var ifRange: String?
         let storage: StoragePolicy
         let interest: RequestInterest
-        /// The fetch that it is for, if it is for one.
+        /// The fetch that stores the bytes; `nil` for a read that bypasses the store.
         var fetch: FetchID?
         /// Whether another form was refused with 403 or 500, which rarely depend on the form.
         var wasRefused = false
@@ -81,10 +81,10 @@ extension Generation {
             return RepriseError(.originMisbehaved, "The origin sent nothing in place of \(url.redacted).")
         case (.passThrough(.contradictoryRange), _): return .unusable(action)
         case (.passThrough(let reason), _) where isOfAnother(response, than: question.sent):
-            // Readers get no byte of it, and the next read asks for it.
+            // Readers get no byte of the new file; the next read requests it.
             doubt(reason: "The origin has another file. \(reason.words)")
         case (.passThrough(let reason), _):
-            // It may be stored again later, as where nothing was stored yet.
+            // Later responses may be storable again.
             closeStore(reason: reason.words, because: .response, for: LiveResource.Machine.bypassTime)
             return nil
         default: return .unusable(action)
@@ -104,8 +104,8 @@ extension Generation {
         return true
     }
 
-    /// Whether the response is of another representation for sure: its validators say so, or the origin sent the whole
-    /// although If-Range allowed a part (RFC 9110 §13.1.5).
+    /// Whether the response certainly has another representation: its validators differ, or the origin ignored the
+    /// range of a request with If-Range (RFC 9110 §13.1.5).
     private func isOfAnother(_ response: OriginResponse, than sent: FetchRequest) -> Bool {
         record.identity.contradicts(Validators(response.head.headerFields))
             || sent.sentIfRange && response.head.status == .ok

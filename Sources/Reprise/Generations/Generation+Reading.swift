@@ -79,7 +79,6 @@ extension Generation {
         return opened.isEmpty ? nil : .memory(OpenedBytes(bytes: opened))
     }
 
-    /// Turns bytes that could not be opened into a hole.
     private func repair(_ fault: StoredBytes.Fault) {
         switch fault {
         case .unreadable(let range): markUnreadable(range)
@@ -110,7 +109,6 @@ extension Generation {
         }
     }
 
-    /// Turns these wrong chunks into holes.
     func discard(_ wrong: [Chunk]) {
         guard !wrong.isEmpty else { return }
         bytes.discard(wrong)
@@ -141,9 +139,9 @@ extension Generation {
         if isAgain { leaveDiskAlone("Cannot read \(bytes.file.path).") }
     }
 
-    /// Turns all bytes beyond `end` into holes, because the data file ends there: others have cut it off.
+    /// Turns all bytes beyond `end` into holes, because another program truncated the data file there.
     ///
-    /// All at once: as soon as bytes are written behind a missing one, the file seems to have it.
+    /// Must happen at once: a later write behind the hole would extend the file, and hide the missing bytes.
     func markCutOff(at end: Int64) {
         guard let last = storedRanges.bounds?.upperBound, last > end else { return }
         let lost = end..<last
@@ -166,7 +164,7 @@ extension Generation {
 
     /// Writes nothing for a while, here or elsewhere in the cache, because the disk fails.
     private func leaveDiskAlone(_ reason: String) {
-        // In this order: a fetch that finds the breaker open would tell that first, and not what has failed.
+        // Close this store before opening the breaker, so that the first event names the failure and not the breaker.
         closeStore(reason: reason, for: Breaker.pause)
         store.breaker.open()
     }
@@ -195,7 +193,7 @@ extension Generation {
     /// Bytes that are read before a file's tables say which others are needed.
     private static let firstBytes: Int64 = 64 << 10
 
-    /// Looks it up at the first read by a player, which sends `request`.
+    /// Looks up the read-ahead rule when a player first reads the file with `request`.
     func settleReadAhead(for request: OriginRequest) {
         guard let rule = engine.configuration.readAhead, request.demand == .playing, handle({ $0.takeReadAhead() })
         else { return }
@@ -220,7 +218,7 @@ extension Generation {
         request.onInterim = nil
         let file = FileDownload(key: key, request: request, engine: engine)
         Task(priority: .userInitiated) { [self] in
-            // What keeps the tables from being read keeps the player from the file, too, and is told there.
+            // The player meets the same error when it reads the file, and reports it.
             guard let start = try? await Self.beginning(of: file, seconds: seconds) else { return }
             if start.basis != .exact {
                 engine.reporter.tell(.preloadEstimated(key, reason: start.basis.reason(in: start.format)))

@@ -3,7 +3,7 @@ import HTTPSemantics
 import HTTPTypes
 import Primitives
 
-/// What others ask a generation; nothing here changes it.
+/// Queries that change nothing.
 extension Generation {
     var record: GenerationRecord { ask { $0.record } }
     var storedRanges: ByteRangeSet { ask { $0.schedule.stored } }
@@ -12,7 +12,6 @@ extension Generation {
     /// Number of its readers, and of its fetches.
     var workload: (readers: Int, fetches: Int) { ask { ($0.schedule.readers.count, $0.schedule.fetches.count) } }
 
-    /// Whether the origin has another representation, and stored bytes are served for the rest of `play`.
     func isSuperseded(in play: Play?) -> Bool {
         let now = elapsed
         return ask { $0.isSuperseded(at: now, in: play) }
@@ -24,10 +23,9 @@ extension Generation {
         return ask { $0.response.isJoinable(policy) }
     }
 
-    /// Whether the index has a record of it.
     var isRecorded: Bool { ask { $0.isRecorded } }
 
-    /// Whether a reader takes what a running response brings.
+    /// Whether a reader is served by a response that is still arriving.
     var isBeingFilled: Bool {
         ask { !$0.schedule.isFrozen && !$0.schedule.readers.isEmpty && !$0.schedule.fetches.isEmpty }
     }
@@ -59,7 +57,6 @@ extension Generation {
 
 /// Whether a generation may be used without asking the origin, and what the origin's answer changes (RFC 9111 §4).
 extension Generation {
-    /// Whether it may answer a request with these directives in `play` without asking the origin.
     func reuse(for directives: CacheControl, in play: Play? = nil) -> Reuse {
         if engine.configuration.reuse.isOffline || generationPolicy == .immutable { return .serve }
         let moment = moment
@@ -70,7 +67,6 @@ extension Generation {
         }
     }
 
-    /// Whether a request for `spec` must be forwarded to the origin although the response is otherwise usable.
     func mustAsk(about spec: RangeSpec?) -> Bool {
         if engine.configuration.reuse.isOffline || generationPolicy == .immutable { return false }
         let moment = moment
@@ -112,23 +108,22 @@ extension Generation {
         store.recorder.note(self, bytes: 0)
     }
 
-    /// Notes that the origin was asked for a play, whatever came of that.
+    /// Notes that the origin was asked during a play, even if it did not answer.
     func noteQuestion() {
         let now = elapsed
         handle { $0.response.noteQuestion(at: now) }
     }
 
-    /// Takes the part in a stream that a playlist gives it.
     func assign(_ role: StreamRole) {
         if handle({ $0.response.assign(role) }) { store.recorder.note(self, bytes: 0) }
     }
 
-    /// Takes in that it is a file of further titles, whose reads join those that brought its bytes.
+    /// Records further titles that this file belongs to.
     func add(_ claims: [TitleClaim]) {
         if !claims.isEmpty, handle({ $0.response.add(claims) }) { store.recorder.note(self, bytes: 0) }
     }
 
-    /// Takes in that it is no file of the titles of `keys` any more.
+    /// Records that this file no longer belongs to the titles of `keys`.
     func dropClaims(ofTitles keys: Set<CacheKey>) { handle { $0.response.dropClaims(ofTitles: keys) } }
 
     /// Marks the generation as stale because a response of the origin contradicts it but can't replace it.
@@ -145,21 +140,16 @@ extension Generation {
         store.recorder.note(self, bytes: 0)
     }
 
-    /// Whether the first byte of `spec` has to be fetched under a strong validator anyway, which also shows whether the
-    /// rest is still current.
     func beginsInHole(_ spec: RangeSpec?) -> Bool { ask { $0.beginsInHole(spec) } }
 
     /// The first hole in `spec`, open-ended if it reaches the end of the representation; `nil` if there is no hole, or
     /// nothing of `spec` is stored.
     func hole(in spec: RangeSpec?) -> RangeSpec? { ask { $0.schedule.hole(in: spec) } }
 
-    /// Whether the first byte of `spec` is stored.
     func hasBeginning(of spec: RangeSpec?) -> Bool { ask { $0.schedule.hasBeginning(of: spec) } }
 
-    /// Whether all of `spec` is stored.
     func isStored(_ spec: RangeSpec?) -> Bool { ask { $0.schedule.isStored(spec) } }
 
-    /// Whether `spec` lies outside the representation.
     func isOutside(_ spec: RangeSpec?) -> Bool { ask { $0.schedule.isOutside(spec) } }
 }
 

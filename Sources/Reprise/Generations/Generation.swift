@@ -78,29 +78,28 @@ final class Generation: Sendable {
 
     // MARK: - Readers
 
-    /// Begins a read of `spec` in `play`, or returns `nil` if this generation cannot serve it and a new response must.
-    ///
-    /// `mayAsk` says that the origin may be asked for bytes that are missing.
-    func openReader(
-        _ spec: RangeSpec?, request: OriginRequest, in play: Play? = nil, mayAsk: Bool = true
-    ) throws(RepriseError) -> OpenedReader? {
+    /// Begins a read; `nil` if this generation cannot serve it and a new response must.
+    func openReader(_ wanted: ReadRequest) throws(RepriseError) -> OpenedReader? {
         let (joinDistance, now) = (engine.timings.joinDistance(for: url.authority), elapsed)
         settleSplicing()
         let result: Result<OpenedReader?, RepriseError> = handle { state in
-            guard !state.schedule.isFrozen || state.stillServes(spec, at: now, in: play) else { return .success(nil) }
-            reopenStore(&state, for: request)
+            guard !state.schedule.isFrozen || state.stillServes(wanted.range, at: now, in: wanted.play) else {
+                return .success(nil)
+            }
+            reopenStore(&state, for: wanted.origin)
             do throws(RepriseError) {
                 return .success(
                     try state.openReader(
-                        spec, for: request, joinDistance: joinDistance, policy: generationPolicy, at: now))
+                        wanted.range, for: wanted.origin, joinDistance: joinDistance, policy: generationPolicy,
+                        at: now))
             } catch {
                 return .failure(error)
             }
         }
         let opened = try result.get()
         if let opened {
-            if mayAsk {
-                settleReadAhead(for: request)
+            if wanted.mayAsk(engine.configuration.reuse) {
+                settleReadAhead(for: wanted.origin)
             } else {
                 // Fetches nothing on its behalf that it does not come to itself.
                 handle { $0.schedule.stopReadingAhead(of: opened.id) }
@@ -109,12 +108,11 @@ final class Generation: Sendable {
         return opened
     }
 
-    /// Notes that it is used now.
     func noteUse() { store.recorder.noteUse(key) }
 
     /// Reopens a store that failed some time ago.
     ///
-    /// A download waits for room by itself, and comes when there may be some.
+    /// A download tries at once, because it has waited for room itself.
     private func reopenStore(_ state: inout GenerationState, for request: OriginRequest) {
         guard state.schedule.isStoreClosed, store.breaker.reason == nil,
             state.disk.mayTryAgain(at: elapsed) || state.disk.lacksRoom && request.demand == .download
@@ -260,7 +258,7 @@ final class Generation: Sendable {
         }
     }
 
-    /// One timer for many short stops: it looks how long the last one has been lasting.
+    /// One timer serves many short waits: when it fires, it checks how long the current one has lasted.
     private func makeParkingTimer(_ id: FetchID) -> Task<Void, Never> {
         let (clock, limit) = (engine.clock, engine.configuration.parkingTime)
         return Task(priority: .userInitiated) { [weak self] in
@@ -287,7 +285,6 @@ final class Generation: Sendable {
 
     // MARK: - Bytes
 
-    /// Stored bytes were read and are right.
     func markVerified(_ range: Range<Int64>) { handle { $0.schedule.markVerified(range) } }
 
     /// Turns these ranges into holes; returns how many stored bytes they had.
@@ -317,7 +314,7 @@ final class Generation: Sendable {
 
     // MARK: - A host that splices
 
-    /// Notes what else the origin sent for the same URL, and remembers the host if that shows that it splices.
+    /// Notes another representation of the same URL, and remembers the host if that shows that it splices.
     func note(_ other: SplicingEvidence.Sighting) {
         let now = elapsed
         guard handle({ $0.note(other, at: now) }) else { return }

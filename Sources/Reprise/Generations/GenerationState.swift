@@ -193,7 +193,6 @@ struct GenerationState: Sendable {
             isBounded: isBounded, request: SharedRequest(request))
     }
 
-    /// The reader has left.
     mutating func removeReader(_ id: ReaderID) {
         wake(id)
         decisions += schedule.removeReader(id)
@@ -217,7 +216,7 @@ struct GenerationState: Sendable {
         response.isJoinable(policy) && schedule.ahead != .toEndAlone ? measured : .max
     }
 
-    /// A reader waits from now on, unless it has to look again at once or its task `isCancelled`; `wake` ends the wait.
+    /// Parks a reader until `wake` is called; calls it at once if the reader need not wait or its task `isCancelled`.
     mutating func park(
         _ reader: ReaderID, at elapsed: Duration, isCancelled: Bool = false, wake: @escaping @Sendable () -> Void
     ) {

@@ -14,6 +14,9 @@ final class DirectRead: Sendable {
         var position: Int64
         var budget: RetryBudget
         var isCancelled = false
+
+        /// Drops the response, which brings nothing more.
+        mutating func lose() { if body != nil { (body, position) = (nil, max(position, cursor.position)) } }
     }
 
     private let engine: Engine
@@ -65,19 +68,17 @@ final class DirectRead: Sendable {
     // MARK: - Requests
 
     private func retrying<Value>(_ attempt: () async throws -> Value) async throws -> Value {
-        while true {
+        // Nothing but this response brings its bytes.
+        guard generation != nil else { return try await attempt() }
+        var budget = state.withLock { $0.budget }
+        defer { state.withLock { [budget] in $0.budget = budget } }
+        return try await budget.retrying(on: engine.clock, bytes: { state.withLock { $0.position - start } }) {
             do { return try await attempt() } catch let error as RepriseError {
-                guard generation != nil, let delay = lose(because: error) else { throw error }
-                try await engine.clock.sleep(delay)
+                state.withLock { $0.lose() }
+                throw error
             }
-        }
-    }
-
-    /// Drops the response; returns the delay before the next request, `nil` if there is none.
-    private func lose(because error: RepriseError) -> Duration? {
-        state.withLock { state in
-            if state.body != nil { (state.body, state.position) = (nil, max(state.position, state.cursor.position)) }
-            return state.budget.delay(after: error, bytes: state.position - start)
+        } pause: { delay, _ in
+            try await engine.clock.sleep(delay)
         }
     }
 

@@ -146,14 +146,9 @@ struct OriginQuestion: Sendable {
     func retrying<T>(_ body: () async throws -> T) async throws -> T {
         let clock = engine.clock
         var budget = RetryBudget(engine.retryPolicy, patience: wanted.origin.context.patience, from: clock.elapsed())
-        while true {
-            do {
-                return try await body()
-            } catch let error as RepriseError {
-                guard let delay = budget.delay(after: error, bytes: 0, at: clock.elapsed()) else { throw error }
-                engine.reporter.tell(.fetchRetried(resource.key, after: delay, error: error))
-                try await clock.sleep(delay)
-            }
+        return try await budget.retrying(on: clock, body) { delay, error in
+            engine.reporter.tell(.fetchRetried(resource.key, after: delay, error: error))
+            try await clock.sleep(delay)
         }
     }
 

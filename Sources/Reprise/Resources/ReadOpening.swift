@@ -10,7 +10,7 @@ struct ReadOpening: Sendable {
 
     private var engine: Engine { resource.engine }
 
-    /// What leading a lookup comes to.
+    /// The outcome of a lookup that this read leads.
     enum Outcome: Sendable {
         case read(MediaRead)
         /// Look again.
@@ -54,9 +54,7 @@ struct ReadOpening: Sendable {
             switch step {
             case .moved: return try await resource.current().open(wanted)
             case .use(let generation), .useAndRevalidate(let generation):
-                if let opened = try generation.openReader(
-                    wanted.range, request: wanted.origin, in: wanted.play, mayAsk: wanted.mayAsk(resource.policy))
-                {
+                if let opened = try generation.openReader(wanted) {
                     generation.add(wanted.claims)
                     if wanted.isUse { generation.noteUse() }
                     let how = progress.confirmed.flatMap { $0.generation === generation ? $0.how : nil }
