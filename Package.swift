@@ -152,6 +152,7 @@ let package = Package(
             dependencies: [
                 "CSpawn", "Primitives", "Reprise", "RepriseHTTPClient", "RepriseTesting", "HTTPSemantics", "TestClock",
                 "TestLimits", httpTypes,
+                .product(name: "Crypto", package: "swift-crypto"),
             ] + nio,
             path: "Tests/Support",
             swiftSettings: strict),

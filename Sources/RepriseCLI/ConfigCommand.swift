@@ -122,6 +122,7 @@ extension Serve {
         var client = NIOOrigin.Configuration()
         try store.network.apply(to: &client, from: settings)
         try settings.hosts.apply(to: &client)
+        _ = try settings.hosts.s3Credentials(environment: settings.environment)
         return values
     }
 }

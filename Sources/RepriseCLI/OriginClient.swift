@@ -30,6 +30,13 @@ enum OriginClient {
         NIOOrigin(configuration: try configuration(for: cache, store))
     }
 
+    /// `client`, behind a layer that signs requests if the configuration has credentials for S3.
+    static func signing(_ client: any Origin, for cache: CacheOptions) throws -> any Origin {
+        let settings = try cache.settings()
+        let credentials = try settings.hosts.s3Credentials(environment: settings.environment)
+        return credentials.map { SigningOrigin(client, credentials: $0) } ?? client
+    }
+
     /// A client for servers of Reprise, which no proxy is asked for, after a command's own `changes`.
     static func make(_ changes: (inout NIOOrigin.Configuration) -> Void = { _ in }) -> NIOOrigin {
         var configuration = NIOOrigin.Configuration()

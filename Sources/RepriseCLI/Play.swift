@@ -70,11 +70,12 @@ struct Play: AsyncParsableCommand {
             settings.resumesDownloads = false
             settings.reuse.isOffline = try values.value(.offline, given: offline)
             let origin = try OriginClient.make(for: cache, self.store)
+            let layers = try OriginClient.signing(origin, for: cache)
             let result: Result<Int32, any Error>
             do {
                 // A cache that cannot be written must not stop playback.
                 let store = try await cache.open(
-                    settings, origin: origin, mayDoWithout: true, wait: self.store.wait, signals: signals)
+                    settings, origin: layers, mayDoWithout: true, wait: self.store.wait, signals: signals)
                 if let reason = store.storeProblem.flatMap({ Failure.reason($0) }) { Failure.report(reason) }
                 let bypasses = Self.bypasses(of: store)
                 var configuration = ProxyConfiguration()

@@ -148,12 +148,13 @@ struct Serve: AsyncParsableCommand {
             if !configuration.allowedHosts.isEmpty { client.allowsHost = { configuration.allows($0) } }
         }
         let origin = ParentOrigin(values.parents(of: configuration), direct: client)
+        let layers = try OriginClient.signing(origin, for: self.cache)
         let peers = PeerClient(origins: client)
         // A cache that cannot be written must not stop playback.
         let cache: MediaCache
         do {
             cache = try await self.cache.open(
-                settings, origin: origin, mayDoWithout: true, wait: store.wait, signals: signals)
+                settings, origin: layers, mayDoWithout: true, wait: store.wait, signals: signals)
         } catch is CancellationError { return try signals.get(.failure(CancellationError())) }
         var configuration = configuration
         configuration.controlPlaces = ControlPlace.all(

@@ -44,10 +44,11 @@ struct TransferRun: Sendable {
         _ work: @escaping @Sendable (CacheAccess) async throws -> Outcome
     ) async throws {
         let origin = try OriginClient.make(for: cache, store)
+        let layers = try OriginClient.signing(origin, for: cache)
         let opened: MediaCache
         do {
             opened = try await cache.open(
-                settings, origin: origin, mayDoWithout: mayDoWithout, wait: store.wait, signals: signals)
+                settings, origin: layers, mayDoWithout: mayDoWithout, wait: store.wait, signals: signals)
         } catch {
             await origin.shutdown()
             if error is CancellationError { return try signals.get(.failure(error)) }

@@ -106,7 +106,7 @@ public final class NIOOrigin: Origin {
     /// Sends one request, on an idle connection if there is a live one.
     private func exchange(_ request: OriginRequest) async throws -> Exchange.Response {
         try configuration.checkName(of: request.url.host)
-        let head = try RequestHead(withCredentials(request), configuration: configuration)
+        let head = try await RequestHead(withCredentials(request).authenticated(), configuration: configuration)
         let slot = try await pool.lease(Endpoint(request.url), for: request)
         // A separate task, because the pool may end it when nothing wants it any more and others need its place.
         let task = Task { try await exchange(request, head: head, on: slot) }

@@ -100,7 +100,7 @@ public final class URLSessionOrigin: Origin {
             request, limit: configuration.redirectLimit, now: Date().timeIntervalSince1970)
         while true {
             let sent = follower.request
-            let transfer = try begin(sent)
+            let transfer = try await begin(sent.authenticated())
             let head = try await transfer.start()
             let body = TransferBody(transfer)
             guard try follower.follows(head) else {

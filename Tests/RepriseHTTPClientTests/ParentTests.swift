@@ -47,7 +47,9 @@ import Testing
         var request = OriginRequest(url: try ResourceURL("http://a.example/b"))
         #expect(try parent.request(for: request, from: "edge", via: "1.1 x").fields[EdgeFields.via] == "1.1 x")
         request.fields[EdgeFields.via] = "1.1 phone, 1.1 y"
+        request.context.authenticate = { $0 }
         let own = try parent.request(for: request, from: "edge", via: "1.1 x")
+        #expect(own.context.authenticate == nil, "a signature is for the origin")
         #expect(own.fields[EdgeFields.via] == "1.1 phone, 1.1 y" && own.fields[EdgeFields.edge] == "edge")
     }
 

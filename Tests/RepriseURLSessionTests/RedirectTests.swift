@@ -48,6 +48,23 @@ struct RedirectTests {
         }
     }
 
+    @Test func eachHostGetsFieldsThatAuthenticateItsOwnRequest() async throws {
+        try await withOrigin { origin, client in
+            origin.set(resource(1_000), at: "/target")
+            origin.set(resource(10) { $0.redirect = "/on" }, at: "/from")
+            origin.set(resource(10) { $0.redirect = "http://localhost:\(origin.port)/target" }, at: "/on")
+            let signing = SigningOrigin(client) { url in
+                url.host == "localhost"
+                    ? nil : .init(accessKeyID: "AKID", secretAccessKey: "secret", region: "us-east-1")
+            }
+            let response = try await signing.send(OriginRequest(url: try ResourceURL(origin.url("/from"))))
+            #expect(try await response.body.bytes() == pattern(0..<1_000))
+            let fields = await origin.settledSnapshot().requests.map { $0.fields[.authorization] }
+            #expect(fields.map { $0?.hasPrefix("AWS4-HMAC-SHA256 Credential=AKID/") } == [true, true, nil])
+            #expect(fields[0] != fields[1])
+        }
+    }
+
     @Test func aCircleIsRefusedTheSecondTime() async throws {
         try await withOrigin { origin, client in
             origin.set(resource(10) { $0.redirectLoop = true }, at: "/loop")

@@ -22,10 +22,12 @@ public final class Bench: Sendable {
         self.cache = cache
     }
 
-    /// Runs `body` with a new cache and takes everything down afterwards.
+    /// Runs `body` with a new cache, which asks the layers that `wrapping` puts over the client, and takes everything
+    /// down afterwards.
     public static func run(
         sendBufferSize: Int? = nil, isStoring: Bool = true, client: NIOOrigin = .patient(),
         configure: (inout MediaCache.Configuration) -> Void = { _ in },
+        wrapping: (NIOOrigin) -> any Origin = { $0 },
         _ body: (Bench) async throws -> Void
     ) async throws {
         var configuration = MediaCache.Configuration()
@@ -39,8 +41,9 @@ public final class Bench: Sendable {
         let directory = try TemporaryDirectory()
         let cache =
             isStoring
-            ? try await MediaCache.open(directory: directory.path, origin: client, configuration: configuration)
-            : MediaCache.withoutStore(origin: client, configuration: configuration)
+            ? try await MediaCache.open(
+                directory: directory.path, origin: wrapping(client), configuration: configuration)
+            : MediaCache.withoutStore(origin: wrapping(client), configuration: configuration)
         let bench = Bench(origin: origin, client: client, directory: directory, cache: cache)
         let result: Result<Void, any Error>
         do { result = .success(try await body(bench)) } catch { result = .failure(error) }

@@ -4,8 +4,8 @@ import Primitives
 /// The source of media: an HTTP client behind one method.
 ///
 /// The engine requests a representation or a part of it and pulls the body. An implementation follows redirects (at
-/// most twenty) and verifies TLS. It reads from its socket only while the body is being pulled, so that back-pressure
-/// reaches the network.
+/// most twenty) and verifies TLS. It sends ``OriginRequest/authenticated()``, for the request and for each redirect. It
+/// reads from its socket only while the body is being pulled, so that back-pressure reaches the network.
 public protocol Origin: Sendable {
     /// Sends `request` and returns as soon as the head of the final response has arrived.
     ///

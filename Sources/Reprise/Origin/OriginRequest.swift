@@ -99,6 +99,8 @@ package struct OriginContext: Sendable {
     var tally: FetchTally?
     /// Answers instead of the cache's origin, for a file that is imported.
     var source: FileOrigin?
+    /// Adds the fields that authenticate a request at the host of its URL; ``OriginRequest/authenticated()`` calls it.
+    package var authenticate: (@Sendable (OriginRequest) async -> OriginRequest)?
     /// Called with a sentence about the first violation of HTTP/1.1 in the response that the client tolerates; from any
     /// thread.
     package var onOddity: (@Sendable (String) -> Void)?

@@ -30,21 +30,23 @@ struct HostRules: Sendable {
         sections.contains { section in section.entries.contains { $0.name == setting.name } }
     }
 
+    /// What counts for all hosts of `section`: a setting that is missing there comes from a less specific section.
+    private func texts(
+        _ setting: any AnySetting, for section: ConfigurationFile.Section
+    ) -> [(text: String, line: Int)]? {
+        let host = section.host.hasPrefix(".") ? String(section.host.dropFirst()) : section.host
+        return sections.lazy
+            .filter { HostPattern.covers($0.host, host) && HostPattern.rank($0.host) <= HostPattern.rank(section.host) }
+            .compactMap { file?.texts(setting, in: $0.entries) }.first
+    }
+
     // MARK: - What follows
 
     /// Rules for cache keys by section name, for sections that have any.
     var keyRules: [String: KeyRule.Host] {
-        guard let file else { return [:] }
         var rules: [String: KeyRule.Host] = [:]
         for section in sections {
-            let host = section.host.hasPrefix(".") ? String(section.host.dropFirst()) : section.host
-            // A setting that is missing here comes from a less specific section.
-            let covering = sections.filter {
-                HostPattern.covers($0.host, host) && HostPattern.rank($0.host) <= HostPattern.rank(section.host)
-            }
-            func texts(_ setting: any AnySetting) -> [String]? {
-                covering.lazy.compactMap { file.texts(setting, in: $0.entries) }.first?.map(\.text)
-            }
+            func texts(_ setting: any AnySetting) -> [String]? { self.texts(setting, for: section)?.map(\.text) }
             let rule = KeyRule.Host(
                 items: texts(Setting<[String], [String]>.dropQueryItem),
                 pathSegments: texts(Setting<[String], [String]>.hostDropPathSegment) ?? [],
@@ -110,6 +112,32 @@ struct HostRules: Sendable {
             // In the clear, each machine on the way could read them.
             guard url.scheme == .https || value(.hostHeaderOverHTTP, for: url.host) ?? false else { return [:] }
             return fields[path] ?? [:]
+        }
+    }
+
+    /// The credentials with which requests to a URL are signed; `nil` if no section has any.
+    ///
+    /// `environment` has the variables of AWS. Throws a reason with code 64 if credentials or a region are missing.
+    func s3Credentials(
+        environment: [String: String]
+    ) throws -> (@Sendable (ResourceURL) async -> SigningOrigin.Credentials?)? {
+        guard let file else { return nil }
+        let settings = [Setting.s3Region, Setting.s3CredentialsFile, Setting.s3Profile]
+        let signers = try sections.filter { section in
+            settings.contains { file.texts($0, in: section.entries) != nil }
+        }
+        .map { section in
+            func find(_ setting: Setting<String, String?>) -> S3Credentials.Given? {
+                texts(setting, for: section)?.first.map { ($0.text, "\(file.name):\($0.line): \(setting.name)") }
+            }
+            let credentials = try S3Credentials(
+                file: find(.s3CredentialsFile), profile: find(.s3Profile), region: find(.s3Region),
+                section: "\(file.name):\(section.line): [host \(section.host)]", environment: environment)
+            return (host: section.host, credentials: credentials)
+        }
+        guard !signers.isEmpty else { return nil }
+        return { url in
+            await signers.first { HostPattern.covers($0.host, url.host) }?.credentials.current()
         }
     }
 

@@ -17,6 +17,25 @@ extension Setting where Given == String, Value == String? {
             traits: SettingTraits(isPath: true), accepts: { !$0.isEmpty })
     }
 
+    static var s3CredentialsFile: Self {
+        Self(
+            "s3-credentials-file", rule: "takes the path of a file.",
+            otherwise: "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY count", traits: SettingTraits(isPath: true),
+            accepts: { !$0.isEmpty })
+    }
+
+    static var s3Profile: Self {
+        Self(
+            "s3-profile", rule: "takes the name of a profile, without blanks.", otherwise: "the profile default counts",
+            accepts: { !$0.isEmpty && !$0.contains { $0.isWhitespace || $0 == "]" } })
+    }
+
+    static var s3Region: Self {
+        Self(
+            "s3-region", rule: "takes a region such as eu-central-1.", otherwise: "AWS_REGION counts",
+            accepts: S3Credentials.isRegion)
+    }
+
     static var hostSameAs: Self {
         Self(
             "same-as", rule: "takes the name of a host, with its port if that is not the default.",

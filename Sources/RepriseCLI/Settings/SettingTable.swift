@@ -40,7 +40,8 @@ enum SettingTable {
         Setting<Bool, Bool>.hostAllowPrivate, Setting<String, String?>.hostOutgoingProxy,
         Setting<[String], [String]>.hostParent, Setting<String, String?>.trustRoots,
         Setting<TimeSpan, TimeSpan?>.responseTimeout, Setting<TimeSpan, TimeSpan?>.idleTimeout,
-        Setting<Bool, Bool>.hostRedirectToHTTP,
+        Setting<Bool, Bool>.hostRedirectToHTTP, Setting<String, String?>.s3Region,
+        Setting<String, String?>.s3CredentialsFile, Setting<String, String?>.s3Profile,
     ]
 
     /// Those that a file may name before its first section.

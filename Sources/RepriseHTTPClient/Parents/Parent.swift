@@ -66,6 +66,7 @@ package struct Parent: Hashable, Sendable {
         own.url = try ResourceURL(
             "\(prefix)\(request.url.scheme.rawValue)/\(request.url.authority)\(request.url.target)")
         own.fields[EdgeFields.edge] = name
+        own.context.authenticate = nil
         // A client's request brings those of all servers on its way; one of the cache's own has none yet.
         if own.fields[EdgeFields.via] == nil { own.fields[EdgeFields.via] = via }
         return own

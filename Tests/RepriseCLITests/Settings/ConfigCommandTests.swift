@@ -31,7 +31,8 @@ import Testing
         lines += [
             "", "[host media.example.com]", "drop-query-item = token", "force-cache = yes", "fresh-for = 12h",
             "header-file = fields", "header-over-http = no", "connections = 4", "rate = 20Mbit", "read-ahead = 2m",
-            "allow-private = yes", "outgoing-proxy = http://c.example:1",
+            "allow-private = yes", "outgoing-proxy = http://c.example:1", "s3-region = eu-central-1",
+            "s3-credentials-file = keys", "s3-profile = media",
         ]
         try writeFields(in: directory)
         return try directory.write(Array((lines.joined(separator: "\n") + "\n").utf8), to: "every.conf")
@@ -40,6 +41,8 @@ import Testing
     private static func writeFields(in directory: TemporaryDirectory) throws {
         let path = try directory.write(Array("Authorization: Bearer secret\n".utf8), to: "fields")
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        let keys = "[media]\naws_access_key_id = AKID\naws_secret_access_key = secret\n"
+        #expect(chmod(try directory.write(Array(keys.utf8), to: "keys"), 0o600) == 0)
     }
 
     @Test("A file with which no server starts is wrong here, too") func whatServeRefuses() async throws {
