@@ -91,8 +91,9 @@ extension OriginRequest {
     }
 }
 
-/// AWS Signature Version 4 of a request without a body, with S3's rules for paths: they are percent-encoded once and not
-/// normalized.
+/// AWS Signature Version 4 of a request without a body.
+///
+/// As S3 requires, paths are percent-encoded once and not normalized.
 struct SignatureV4 {
     private let credentials: SigningOrigin.Credentials
     private let service: String
