@@ -39,11 +39,9 @@ struct DocumentedCommandsTests {
         "reprise show http://127.0.0.1:18777/show": "reprise download http://127.0.0.1:18777/show/master.m3u8",
         "reprise fetch --limit": "rm -f film.mp4",
         "reprise fetch --config": """
-        printf '%s\\n' '[host 127.0.0.1]' 's3-region = eu-central-1' 's3-credentials-file = ~/.aws/credentials' \
-          's3-profile = media' > reprise.conf
-        mkdir -m 700 ~/.aws
-        printf '%s\\n' '[media]' 'aws_access_key_id = AKID' 'aws_secret_access_key = secret' > ~/.aws/credentials
-        chmod 600 ~/.aws/credentials
+        printf '%s\\n' '[host 127.0.0.1]' 's3-region = eu-central-1' 's3-credentials-file = keys' > reprise.conf
+        printf '%s\\n' '[default]' 'aws_access_key_id = AKID' 'aws_secret_access_key = secret' > keys
+        chmod 600 keys
         """,
         "reprise fetch --first": "reprise remove --all",
         "reprise list\n   961 kB  100 %  http://127.0.0.1:18777/song.mp3\n": """

@@ -140,7 +140,7 @@ import Testing
         for report in reports {
             for (index, line) in (report.lines ?? []).enumerated() {
                 let text = report.isSet == nil ? report.value ?? report.values?[index] ?? "" : "t0ken-c"
-                let written = text.hasSuffix("/fields") ? "fields" : text
+                let written = ["fields", "keys"].first { text.hasSuffix("/\($0)") } ?? text
                 #expect(lines[line - 1] == "\(report.name) = \(written)")
             }
         }

@@ -204,7 +204,7 @@ import Testing
             expectNoSecret(serving.output + serving.errors)
             let statuses = site.origin.snapshot.requests.map(\.status)
             #expect(statuses.filter { $0 == 403 }.count == 1 && statuses.filter { $0 == 200 }.count == 2)
-            // Stored bytes are found under the URL, without credentials.
+            // Other commands find the files without credentials.
             let list = try await Command.run(["list", "--cache-dir", site.directory.path(of: "cache")])
             #expect(list.output.contains("/film.mp4") && list.output.contains("/b/film%202.mp4"), "\(list)")
         }
