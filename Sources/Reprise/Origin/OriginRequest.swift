@@ -79,6 +79,8 @@ package struct OriginContext: Sendable {
     var key: CacheKey?
     /// The part that is asked for; `nil` for the whole representation.
     var range: RangeSpec?
+    /// Whether a stored response is served stale if there is no answer.
+    var canServeStale = false
     /// The host and port to which the request counts, if they are not those of its URL.
     var account: String?
     /// The demand while the request is under way; `nil` for requests that do not come from the engine.

@@ -92,10 +92,11 @@ package struct OriginPatience: Sendable {
 
     /// The time limit from `request` to the head of its response.
     ///
-    /// A conditional request implies a stored response that can be served stale, so its default limit is short.
+    /// The default limit of a conditional request is short, and shorter if the stored response can be served stale.
     package func untilHead(of request: OriginRequest) -> Duration {
         let isValidation = request.fields[.ifNoneMatch] != nil || request.fields[.ifModifiedSince] != nil
-        let usual = isValidation ? Self.validation : Self.longest
+        let usual =
+            request.context.canServeStale ? Self.validation : isValidation ? Self.shortest : Self.longest
         return max(response ?? usual + margin, request.longestSilence ?? .zero)
     }
 

@@ -15,19 +15,28 @@ extension OriginQuestion {
     func validate(
         _ generation: Generation, because reason: CacheStatus.ForwardReason
     ) async throws -> Validation {
+        let canServeStale = generation.mayServeStale(instead: RepriseError(.originUnreachable, ""))
         do {
-            // No retries if a stale response can be served instead.
-            if generation.mayServeStale(instead: RepriseError(.originUnreachable, "")) {
-                guard engine.silentHosts.claimsTry(of: wanted.origin.url.authority) else {
-                    throw RepriseError(.originTimedOut, "The host let another request time out a short time ago.")
-                }
-                return try await ask(about: generation, because: reason)
+            guard canServeStale else { return try await retrying { try await ask(about: generation, because: reason) } }
+            let host = wanted.origin.url.authority
+            guard mustAsk || engine.silentHosts.claimsTry(of: host) else {
+                throw RepriseError(.originTimedOut, "The host let another request time out a short time ago.")
             }
-            return try await retrying { try await ask(about: generation, because: reason) }
+            // No retries if a stale response can be served instead.
+            do { return try await ask(about: generation, because: reason) } catch is CancellationError {
+                // The next one may try.
+                engine.silentHosts.noteAnswer(from: host)
+                throw CancellationError()
+            }
         } catch let error as RepriseError where generation.mayServeStale(instead: error) {
             engine.reporter.tell(.servedStale(resource.key, reason: error.explanation))
             return .confirmed(Confirmation(reason: reason, status: error.refusal?.head.status.code))
         }
+    }
+
+    /// Whether the caller wants an answer of the origin even if its host did not answer a short time ago.
+    private var mustAsk: Bool {
+        wanted.isValidating || wanted.directives.noCache || wanted.origin.demand == .download
     }
 
     private func ask(
@@ -46,8 +55,9 @@ extension OriginQuestion {
         let isAboutEnd =
             !wanted.isValidating && identity.completeLength != nil && generation.mustAsk(about: wanted.range)
             && generation.reuse(for: wanted.directives, in: wanted.play) == .serve
-        var response = try await engine.origin.send(
-            request.asking(for: range, unless: identity.validators, interest: wanted.interest))
+        var asking = request.asking(for: range, unless: identity.validators, interest: wanted.interest)
+        asking.context.canServeStale = generation.mayServeStale(instead: RepriseError(.originTimedOut, ""))
+        var response = try await engine.origin.send(asking)
         if range != nil, response.head.isPartOfPlaylist {
             response.body.cancel()
             return .gone

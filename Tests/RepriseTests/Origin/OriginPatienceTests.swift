@@ -13,10 +13,13 @@ import Testing
         let patience = OriginPatience(response: nil, idle: nil)
         #expect(patience.untilHead(of: try request()) == OriginPatience.longest)
         #expect(patience.untilHead(of: try request([.range: "bytes=9-", .ifRange: "\"1\""])) == OriginPatience.longest)
-        #expect(patience.untilHead(of: try request([.ifNoneMatch: "\"1\""])) == OriginPatience.validation)
+        #expect(patience.untilHead(of: try request([.ifNoneMatch: "\"1\""])) == OriginPatience.shortest)
         #expect(
             patience.untilHead(of: try request([.ifModifiedSince: "Thu, 01 Jan 1970 00:00:00 GMT"]))
-                == OriginPatience.validation)
+                == OriginPatience.shortest)
+        var replaceable = try request([.ifNoneMatch: "\"1\""])
+        replaceable.context.canServeStale = true
+        #expect(patience.untilHead(of: replaceable) == OriginPatience.validation)
     }
 
     @Test(
@@ -40,7 +43,7 @@ import Testing
         #expect(patience.withinBody(of: request, head) == .seconds(8))
         #expect(
             OriginPatience(response: nil, idle: nil, margin: .seconds(5)).untilHead(of: request)
-                == OriginPatience.validation + .seconds(5))
+                == OriginPatience.shortest + .seconds(5))
         request.longestSilence = .seconds(9)
         #expect(patience.untilHead(of: request) == .seconds(9))
         #expect(patience.withinBody(of: request, head) == .seconds(9))

@@ -153,7 +153,10 @@ struct MeteredOrigin: Origin {
             let outcome = error is CancellationError ? OriginCounts.Outcome.canceled : .failed
             reporter.count { $0.origins.count(host) { $0.noteRequest(outcome) } }
             meters.awayHosts.note(error, from: request.url.authority)
-            if (error as? RepriseError)?.code == .originTimedOut {
+            // A request that has waited in the client's own queue says nothing about the host.
+            if let error = error as? RepriseError, error.code == .originTimedOut,
+                !(error.cause is ConnectionQueueTimeout), request.longestSilence == nil
+            {
                 meters.silentHosts.noteFailure(of: request.url.authority)
             }
             throw error
