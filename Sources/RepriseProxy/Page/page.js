@@ -301,13 +301,17 @@ const showDownloads = ({ downloads }) => {
     node.classList.toggle("failed", state === "failed");
     put(part(node, "facts"), facts(stateWords(state), words + (completeLength ? " of " + bytes(completeLength) : ""),
       state === "running" && bytesPerSecond && bytes(bytesPerSecond) + "/s", error && plain(error)));
-    const verb = { paused: "Resume", failed: "Retry", waitingForHours: "Download now" }[state] || "Pause";
+    const [verb, said] = {
+      paused: ["Resume", "Resumed "], failed: ["Retry", "Trying again: "],
+      waitingForHours: ["Download now", "Downloading "],
+    }[state] || ["Pause", "Paused "];
     const actions = part(node, "actions"), hadFocus = actions.contains(document.activeElement);
     if (!can.has("downloads") || node.verb === verb) return;
     node.verb = verb;
-    actions.replaceChildren(button(verb, name, () => act(
-      "downloads", { pause: [], resume: [], [verb === "Pause" ? "pause" : "resume"]: ["id:" + item.id] },
-      () => ({ Retry: "Trying again: ", "Download now": "Downloading " }[verb] || verb + "d ") + name + ".")));
+    const does = (verb, said) => button(verb, name, () => act("downloads",
+      { pause: [], resume: [], [verb === "Pause" ? "pause" : "resume"]: ["id:" + item.id] }, () => said + name + "."));
+    actions.replaceChildren(does(verb, said));
+    if (verb === "Download now") actions.append(does("Pause", "Paused "));
     if (verb === "Retry" && can.has("remove")) actions.append(button("Remove…", name, () => remove(node.item)));
     if (hadFocus) actions.firstChild.focus();
   });

@@ -47,6 +47,8 @@ actor TitleCatalog {
     /// A list that is no more than a minute old is used, unless a client has changed something. Throws a failure if
     /// there are too many titles, and errors of the index.
     func titles(_ search: TitleSearch?, in order: TitleOrder) async throws -> [Title] {
+        // An empty list costs nothing to read again, and would look like a fault just after something was played.
+        if last?.contents?.titles.isEmpty == true { try await read().wait().get() }
         while !isUsable || last?.changes != changes { try await read().wait().get() }
         guard let contents = known else {
             throw ControlFailure(

@@ -267,7 +267,8 @@ import Testing
             let answer = try await RawClient.exchange(port: proxy.server.port, prefix + "/-/titles.m3u")
             #expect(answer.head.fields["content-type"] == "audio/x-mpegurl; charset=utf-8")
             let lines = String(decoding: answer.body, as: UTF8.self).split(separator: "\n").map(String.init)
-            let address = "http://localhost\(prefix)"
+            let players = token.flatMap { AccessToken($0, name: nil, mayControl: true).forPlayers }
+            let address = "http://localhost" + (players.map { "/\($0.text)" } ?? "")
             let id = proxy.bench.cache.id(
                 of: try proxy.bench.cache.resource(
                     for: proxy.bench.origin.url("/a%0A%23EXT.mp4?key=secret")
