@@ -1,4 +1,6 @@
 import ArgumentParser
+import HTTPSemantics
+import Playlists
 import Reprise
 import RepriseStreams
 
@@ -63,6 +65,15 @@ struct Exporter: Sendable {
                 throw ValidationError(
                     "--quality, --codec, --audio and --subtitles go with a stream that is written as a folder or as one media file."
                 )
+            }
+            let type = MediaType(entry.information.mediaType)?.essence
+            if MediaContainer(extension: output.nameExtension) != nil,
+                PlaylistFormat.isDeclared(by: type, name: entry.url.lastPathComponent)
+            {
+                throw Failure.Reason(
+                    code: ExitCode(64), name: "\(RepriseError.Code.invalidArgument)",
+                    message:
+                        "\(entry.url.redacted) is a list of files. Export its files one by one, or name a .m3u file.")
             }
             return .file
         }

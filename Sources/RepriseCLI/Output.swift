@@ -78,11 +78,12 @@ struct Output: Sendable {
         return folder
     }
 
-    /// Throws if the output exists and may not be replaced, or is a file of the cache.
+    /// Throws if the output exists and may not be replaced, is a file of the cache, or cannot be created.
     func check() throws {
         try refuseCacheFiles()
-        guard !isForced, !isInPlace, FileManager.default.fileExists(atPath: path) else { return }
-        throw OutputFile.exists(name)
+        guard !isInPlace else { return }
+        if !isForced, FileManager.default.fileExists(atPath: path) { throw OutputFile.exists(name) }
+        try OutputFolder(beside: path).discard()
     }
 
     private func refuseCacheFiles() throws {

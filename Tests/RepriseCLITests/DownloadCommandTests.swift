@@ -41,6 +41,10 @@ import Testing
                 "download", site.directory, [site.origin.url("/other.mp4"), "--output", output])
             #expect(exists.exit == .status(73) && exists.errors.contains("--force"), "\(exists)")
             #expect(site.origin.snapshot["/other.mp4"].requestCount == 0)
+            let misplaced = try await Command.run(
+                "download", site.directory, [site.origin.url("/other.mp4"), "--output", output + "/a.mp4"])
+            #expect(misplaced.exit == .status(73) && misplaced.errors.contains("Cannot create"), "\(misplaced)")
+            #expect(site.origin.snapshot["/other.mp4"].requestCount == 0)
             let replaced = try await Command.run("download", site.directory, [url, "--force", "--output", output])
             #expect(replaced.exit == .status(0), "\(replaced)")
         }
@@ -94,6 +98,29 @@ import Testing
     func queued(words: [String]) async throws {
         let outcome = try await Command.run(["download"] + words)
         #expect(outcome.exit == .status(64) && outcome.errors.contains("--queued"), "\(outcome)")
+    }
+
+    @Test("files of a plain list may have spaces, and a server queues them", arguments: [false, true])
+    func spaces(isInBackground: Bool) async throws {
+        try await Site.run { site async throws in
+            site.origin.set(
+                TestOrigin.Resource(.bytes(Array("01 - a.mp3\n".utf8)), mediaType: "audio/x-mpegurl"), at: "/a.m3u")
+            site.publish("/01%20-%20a.mp3", length: 1000)
+            let url = site.origin.url("/a.m3u")
+            if isInBackground {
+                try await Serving.run(site.directory) { _ async throws in
+                    let queued = try await Command.run("download", site.directory, [url, "--background"])
+                    #expect(queued.exit == .status(0) && queued.output.contains("Queued: "), "\(queued)")
+                    await site.origin.waitUntil { $0["/01%20-%20a.mp3"].requestCount > 0 }
+                }
+            } else {
+                let outcome = try await Command.run("download", site.directory, [url])
+                #expect(outcome.exit == .status(0), "\(outcome)")
+            }
+            let export = try await Command.run(
+                "export", site.directory, [url, "--output", site.directory.path(of: "a.mkv")])
+            #expect(export.exit == .status(64) && export.errors.contains("is a list of files"), "\(export)")
+        }
     }
 
     @Test("of a plain list, all files are downloaded and kept") func list() async throws {
