@@ -64,13 +64,15 @@ struct CacheOptions: ParsableArguments {
     }
 
     /// Opens the cache for `body`, which fetches nothing, and closes it; waits for another command if `isPatient`.
-    func withCache<T>(isPatient: Bool = true, _ body: (MediaCache) async throws -> T) async throws -> T {
+    func withCache<T>(
+        isPatient: Bool = true, signals: StopSignals? = nil, _ body: (MediaCache) async throws -> T
+    ) async throws -> T {
         var configuration = MediaCache.Configuration()
         configuration.encryption = try encryption()
         configuration.resumesDownloads = false
         configuration.usesRecordedLimit = true
         let origin = OriginClient.make()
-        let cache = try await open(configuration, origin: origin, wait: isPatient ? nil : .seconds(0))
+        let cache = try await open(configuration, origin: origin, wait: isPatient ? nil : .seconds(0), signals: signals)
         let result: Result<T, any Error>
         do {
             if let problem = cache.storeProblem { throw problem }
@@ -86,8 +88,8 @@ struct CacheOptions: ParsableArguments {
 
     /// Opens the cache as `configuration` says; on standard error stands what `--reset` drops.
     ///
-    /// While another command uses the cache, waits as long as the option `wait` or its setting says, or until a signal
-    /// comes; it does not wait for a server. A directory that cannot be used is an error unless the command
+    /// While another command uses the cache, waits as long as the option `wait` or its setting says; a signal ends the
+    /// process then. It does not wait for a server. A directory that cannot be used is an error unless the command
     /// `mayDoWithout`: then the cache stores nothing.
     func open(
         _ configuration: MediaCache.Configuration, origin: any Origin, mayDoWithout: Bool = false,
@@ -132,20 +134,26 @@ struct CacheOptions: ParsableArguments {
         within patience: Duration, _ signals: StopSignals?, _ open: () async throws -> MediaCache
     ) async throws -> MediaCache {
         let start = ContinuousClock.now
-        var isAnnounced = false
+        var (isAnnounced, pause) = (false, Duration.milliseconds(50))
         while true {
             do { return try await open() } catch let error as RepriseError where error.code == .storageLocked {
-                // Commands have a server do their work.
-                guard .now - start < patience, try await ControlClient.find(self) == nil else { throw error }
+                guard .now - start < patience, await !hasServer() else { throw error }
                 if !isAnnounced, .now - start >= .seconds(1) {
                     isAnnounced = true
                     let time = TimeSpan(patience).defaultValueDescription
                     Terminal.error("reprise: Another command uses the cache. Waiting for it, for up to \(time).")
                 }
             }
-            if signals?.received != nil { throw CancellationError() }
-            try await Task.sleep(for: .milliseconds(100))
+            signals?.endIfReceived()
+            try await Task.sleep(for: pause)
+            pause = min(pause * 2, .seconds(1))
+            signals?.endIfReceived()
         }
+    }
+
+    /// Whether a server has the cache open, which does the work of commands; also one that does not answer.
+    private func hasServer() async -> Bool {
+        do { return try await ControlClient.find(self) != nil } catch { return true }
     }
 
     /// The directory to use.

@@ -87,7 +87,7 @@ struct DownloadCommand: AsyncParsableCommand {
                     await signals.interrupting { try await sources.checked(in: cache, output: printed) })
             let names = try cache.names(store.dropQueryItem)
             try await run(signals) { access in
-                if queued { return try await continueQueue(names: names, in: access) }
+                if queued { return try await continueQueue(in: access) }
                 var lists: [(url: String, files: [String])] = []
                 var outcome = try await TransferRun.each(urls, in: access, output: printed) { url, meter in
                     lists.append((url, try await download(url, names: names, in: access, meter: meter)))
@@ -109,14 +109,19 @@ struct DownloadCommand: AsyncParsableCommand {
     }
 
     /// Waits until all downloads have ended that are neither done nor paused.
-    private func continueQueue(names: Names, in access: CacheAccess) async throws -> TransferRun.Outcome {
-        let list = try await access.perform(DownloadsOperation(pause: [], resume: [], first: nil, names: names))
-        let urls = list.downloads.filter { !["done", "paused"].contains($0.state) }.map(\.url)
-        if urls.isEmpty, !printed.json {
+    private func continueQueue(in access: CacheAccess) async throws -> TransferRun.Outcome {
+        let list = try await access.perform(
+            DownloadsOperation(pause: [], resume: [], first: nil, names: Names()))
+        var rest = list.downloads.filter { !["done", "paused"].contains($0.state) }[...]
+        if rest.isEmpty, !printed.json {
             try Terminal.print("There is nothing to continue. To begin a download: reprise download URL")
         }
-        return try await TransferRun.each(urls, in: access, output: printed) { url, meter in
-            _ = try await download(url, names: names, in: access, meter: meter)
+        return try await TransferRun.each(rest.map(\.url), in: access, output: printed) { url, meter in
+            guard let id = rest.popFirst()?.id else { return }
+            let outcome = try await access.perform(
+                ContinueOperation(id: id), shownBy: meter, of: url, names: Names(),
+                advice: "Downloads continue with the same command.")
+            try finish(url, outcome, meter)
         }
     }
 
@@ -127,7 +132,9 @@ struct DownloadCommand: AsyncParsableCommand {
         _ url: String, listedBy list: String? = nil, names: Names, in access: CacheAccess, meter: FetchMeter
     ) async throws -> [String] {
         let isAlone = if case .opened = access { true } else { false }
-        if background, isAlone {
+        // Only the list says what its files are.
+        let background = background && !url.lowercased().hasSuffix(".m3u")
+        if self.background, isAlone {
             throw RepriseError(
                 .invalidArgument, "No server uses this cache. Start one with: reprise serve. Or leave --background out."
             )
@@ -135,11 +142,10 @@ struct DownloadCommand: AsyncParsableCommand {
         let isForeign = try list.map { try !ResourceURL($0).isSameHost(as: ResourceURL(url)) } ?? false
         let operation = DownloadOperation(
             url: url, quality: stream.quality, codec: stream.codec, audio: stream.audio, subtitles: stream.subtitles,
-            pause: isAlone || queued ? nil : true, keepsSelection: queued ? true : nil,
-            background: background ? true : nil, fields: isForeign ? nil : headers.lines,
+            pause: isAlone ? nil : true, background: background ? true : nil, fields: isForeign ? nil : headers.lines,
             names: names)
         let advice =
-            switch (list, isAlone || queued) {
+            switch (list, isAlone) {
             case (_?, _): "Run the same command again to go on."
             case (nil, true): "The download continues when serve, download or fetch opens the cache."
             case (nil, false):
@@ -147,13 +153,21 @@ struct DownloadCommand: AsyncParsableCommand {
                     + "command again."
             }
         let outcome = try await access.perform(operation, shownBy: meter, of: url, names: names, advice: advice)
-        if let failure = outcome.failure {
-            throw outcome.isWaiting == true ? TransferRun.Waiting(reason: failure.reason) : failure.reason
-        }
         guard outcome.listed == nil || output == nil else {
             throw RepriseError(
                 .invalidArgument,
                 "\(URLText.redacted(url)) is a list of files, which --output does not write. Leave --output out.")
+        }
+        try finish(url, outcome, meter, background: background)
+        return outcome.listed ?? []
+    }
+
+    /// Prints the outcome; throws why a URL could not be downloaded.
+    private func finish(
+        _ url: String, _ outcome: DownloadOperation.Outcome, _ meter: FetchMeter, background: Bool = false
+    ) throws {
+        if let failure = outcome.failure {
+            throw outcome.isWaiting == true ? TransferRun.Waiting(reason: failure.reason) : failure.reason
         }
         if printed.json {
             try Terminal.printJSON(meter.report(background ? "queued" : "done"))
@@ -162,6 +176,5 @@ struct DownloadCommand: AsyncParsableCommand {
         } else {
             try Terminal.print("Downloaded: \(URLText.redacted(url)), \(StoredAmount(outcome.storedBytes))")
         }
-        return outcome.listed ?? []
     }
 }

@@ -75,7 +75,8 @@ struct Play: AsyncParsableCommand {
             do {
                 // A cache that cannot be written must not stop playback.
                 let store = try await cache.open(
-                    settings, origin: layers, mayDoWithout: true, wait: self.store.wait, signals: signals)
+                    settings, origin: layers, mayDoWithout: true, wait: port == nil ? self.store.wait : .seconds(0),
+                    signals: signals)
                 if let reason = store.storeProblem.flatMap({ Failure.reason($0) }) { Failure.report(reason) }
                 let bypasses = Self.bypasses(of: store)
                 var configuration = ProxyConfiguration()
@@ -94,8 +95,6 @@ struct Play: AsyncParsableCommand {
                         port: port, otherwise: usualPort, token: token, of: cache)
                     return try await play(url, with: player, at: address)
                 }
-            } catch is CancellationError {
-                result = .failure(CancellationError())
             }
             await origin.shutdown()
             let code = try signals.get(result)

@@ -47,7 +47,7 @@ struct Prune: AsyncParsableCommand {
             let operation = PruneOperation(
                 size: to?.bytes, olderThan: olderThan?.duration.components.seconds, tag: tag,
                 dry: dryRun ? true : nil)
-            let result = try await cache.withAccess { access in
+            let result = try await cache.withAccess(signals: signals) { access in
                 await signals.interrupting {
                     let outcome = try await access.perform(operation)
                     guard !Task.isCancelled else {

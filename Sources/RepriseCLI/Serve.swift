@@ -151,11 +151,8 @@ struct Serve: AsyncParsableCommand {
         let layers = try OriginClient.signing(origin, for: self.cache)
         let peers = PeerClient(origins: client)
         // A cache that cannot be written must not stop playback.
-        let cache: MediaCache
-        do {
-            cache = try await self.cache.open(
-                settings, origin: layers, mayDoWithout: true, wait: store.wait, signals: signals)
-        } catch is CancellationError { return try signals.get(.failure(CancellationError())) }
+        let cache = try await self.cache.open(
+            settings, origin: layers, mayDoWithout: true, wait: store.wait, signals: signals)
         var configuration = configuration
         configuration.controlPlaces = ControlPlace.all(
             for: try self.cache.directory, environment: CacheOptions.environment)

@@ -28,6 +28,7 @@ final class StopSignals: Sendable {
 
     private struct State {
         var received: Int32?
+        var receivedAt: ContinuousClock.Instant?
         var cancellations: [@Sendable () -> Void] = []
         /// Remove what must not stay behind, however the process ends.
         var discards: [@Sendable () -> Void] = []
@@ -97,16 +98,23 @@ final class StopSignals: Sendable {
         if number == SIGHUP, let reload = state.withLock({ $0.reload }), !hadTerminal || Self.hasTerminal {
             return reload()
         }
-        let (isFirst, cancellations, discards) = state.withLock { state in
-            defer { state.received = state.received ?? number }
-            return (state.received == nil, state.cancellations, state.discards)
+        let now = ContinuousClock.now
+        let (first, cancellations, discards) = state.withLock { state in
+            defer { (state.received, state.receivedAt) = (state.received ?? number, state.receivedAt ?? now) }
+            return (
+                state.received.map { (number: $0, time: state.receivedAt ?? now) }, state.cancellations, state.discards
+            )
         }
-        guard isFirst else {
+        if let first {
+            if first.number == number, now - first.time < Self.timeOfEchoes { return }
             for discard in discards { discard() }
             Self.end(by: number)
         }
         for cancel in cancellations { cancel() }
     }
+
+    /// A signal that comes again within this time counts once: timeout(1) sends it to its child and to its group.
+    private static let timeOfEchoes = Duration.milliseconds(300)
 
     /// Runs `work` in a task that the first signal cancels.
     ///
@@ -123,6 +131,16 @@ final class StopSignals: Sendable {
         guard case .failure(let stop as StoppedTransfer) = result else { return try get(result) }
         let share = await StoredShare(of: stop, in: options)
         return try get(.failure(Interruption(message: "Stopped. \(share) \(stop.advice)")))
+    }
+
+    /// Ends the process by the signal that came, if one did, after removing unfinished outputs; for work that has not
+    /// begun.
+    func endIfReceived() {
+        let (received, discards) = state.withLock { ($0.received, $0.discards) }
+        guard let received else { return }
+        for discard in discards { discard() }
+        Terminal.error("reprise: Stopped. Nothing was done.")
+        Self.end(by: received)
     }
 
     /// Calls `discard`, which removes an unfinished output, should a second signal come.

@@ -51,7 +51,6 @@ struct TransferRun: Sendable {
                 settings, origin: layers, mayDoWithout: mayDoWithout, wait: store.wait, signals: signals)
         } catch {
             await origin.shutdown()
-            if error is CancellationError { return try signals.get(.failure(error)) }
             guard let server = try await cache.server(insteadOf: error, given: given, isReset: store.reset) else {
                 throw error
             }

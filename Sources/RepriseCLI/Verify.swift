@@ -33,7 +33,7 @@ struct Verify: AsyncParsableCommand {
         let signals = StopSignals()
         try await Failure.reporting {
             var reset: String?
-            let result = try await cache.withAccess { access in
+            let result = try await cache.withAccess(signals: signals) { access in
                 // The server has told of its own.
                 if case .opened(let cache) = access { reset = cache.resetReason }
                 return await signals.interrupting {

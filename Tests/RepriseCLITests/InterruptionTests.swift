@@ -116,10 +116,25 @@ import Testing
             child.send(SIGTERM)
             let outcome = await child.outcome()
             #expect(outcome.exit == .signal(SIGTERM), "\(outcome)")
-            #expect(outcome.errors.contains("again"), "\(outcome)")
+            #expect(outcome.errors.contains("The download continues when"), "\(outcome)")
             let list = try await Command.run(["list", "--cache-dir", site.directory.path(of: "cache")])
             #expect(list.output.contains("[download]"), "\(list)")
             try await Self.finish(site, url)
+        }
+    }
+
+    @Test("what timeout(1) ends says how much is stored, although it sends its signal twice") func timeout()
+        async throws
+    {
+        guard let timeout = ChildProcess.path(of: "timeout") else { return print("skipped: timeout is not installed") }
+        try await Site.run { site async throws in
+            site.publish("/film.mp4", length: Self.length)
+            site.origin.hold("/film.mp4", at: Self.held)
+            let outcome = try await Command.run(
+                ["fetch", "--cache-dir", site.directory.path(of: "cache"), site.origin.url("/film.mp4")],
+                prefix: [timeout, "20"])
+            #expect(outcome.exit == .status(124), "\(outcome)")
+            #expect(outcome.errors.contains("Stopped."), "\(outcome)")
         }
     }
 

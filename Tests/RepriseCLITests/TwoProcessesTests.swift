@@ -134,14 +134,21 @@ import Testing
 
     @Test(
         "a signal ends the wait for another command",
-        arguments: [["download", "http://127.0.0.1:1/"], ["serve", "--port", "0"]])
+        arguments: [
+            ["download", "http://127.0.0.1:1/"], ["fetch", "http://127.0.0.1:1/"], ["serve", "--port", "0"],
+            ["prune", "--to", "1GB"],
+        ])
     func endedWait(words: [String]) async throws {
         try await Self.run { site, _ async throws in
-            let child = try Self.start(words, site, wait: "1h")
+            let output = site.directory.path(of: "out")
+            try FileManager.default.createDirectory(atPath: output, withIntermediateDirectories: false)
+            let more = words[0] == "fetch" ? ["--output", output + "/film.mp4"] : []
+            let child = try Self.start(words + more, site, wait: "1h")
             _ = await child.errors.wait { $0.contains("Waiting for it") }
             child.send(SIGTERM)
             let outcome = await child.outcome()
             #expect(outcome.exit == .signal(SIGTERM), "\(outcome)")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: output).isEmpty)
         }
     }
 

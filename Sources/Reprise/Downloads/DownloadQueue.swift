@@ -108,7 +108,6 @@ struct DownloadQueue: Sendable {
     }
 
     /// Resumes a download; one that waits for its hours begins at once.
-
     mutating func resume(_ key: CacheKey) -> [Effect] {
         guard let index = index(of: key) else { return [] }
         items[index].lastError = nil

@@ -57,10 +57,12 @@ extension CacheOptions {
     /// Runs `body` with the cache, or with the server that has it open; it fetches nothing.
     ///
     /// Waits for another command that has it open, if `isPatient`.
-    func withAccess<T>(isPatient: Bool = true, _ body: (CacheAccess) async throws -> T) async throws -> T {
-        do { return try await withCache(isPatient: isPatient) { try await body(.opened($0)) } } catch let error
-            as RepriseError
-        {
+    func withAccess<T>(
+        isPatient: Bool = true, signals: StopSignals? = nil, _ body: (CacheAccess) async throws -> T
+    ) async throws -> T {
+        do {
+            return try await withCache(isPatient: isPatient, signals: signals) { try await body(.opened($0)) }
+        } catch let error as RepriseError {
             guard error.code == .storageLocked, let server = try await server() else { throw error }
             return try await body(.server(server))
         }

@@ -22,7 +22,8 @@ struct PrivateOrigins: Sendable, Equatable {
             return "name what may be asked, such as nas.lan or 192.168.1.0/24; yes and no stand in a section such as "
                 + "[host nas.lan]."
         }
-        if entry.contains("/") { return AddressRange.objection(to: entry) }
+        if entry.contains("*"), entry.first?.isNumber == true { return "give a network such as 192.168.1.0/24." }
+        if entry.contains("/"), !entry.contains("://") { return AddressRange.objection(to: entry) }
         return ProxyConfiguration.objection(toHost: entry)
     }
 

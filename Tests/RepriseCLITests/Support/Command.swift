@@ -31,6 +31,8 @@ enum Command {
         _ arguments: [String], environment: [String: String] = [:], prefix: [String] = []
     ) async throws -> ChildProcess.Outcome {
         let command = prefix + [try path] + arguments
+        // It prints every variable that is set.
+        let environment = (arguments.first == "config" ? ["REPRISE_WAIT": ""] : [:]).merging(environment) { $1 }
         return try await ChildProcess.run(
             command[0], Array(command.dropFirst()), environment: self.environment(environment))
     }

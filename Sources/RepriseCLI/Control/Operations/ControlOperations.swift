@@ -6,6 +6,6 @@ enum ControlOperations {
     static let all: [any ControlOperation.Type] = [
         RemoveOperation.self, PinOperation.self, UnpinOperation.self, PruneOperation.self, TitleOperation.self,
         DownloadsOperation.self, LimitOperation.self, VerifyOperation.self, FlushOperation.self,
-        FetchOperation.self, DownloadOperation.self, RemarksOperation.self,
+        FetchOperation.self, DownloadOperation.self, ContinueOperation.self, RemarksOperation.self,
     ]
 }

@@ -19,8 +19,6 @@ struct DownloadOperation: ControlOperation {
     let quality, codec, audio, subtitles: String?
     /// Whether it is paused when the last operation that waits for it is ended early, unless it was under way before.
     let pause: Bool?
-    /// Whether a download that exists keeps its selection.
-    var keepsSelection: Bool?
     /// Whether it has its former retention again at the end.
     ///
     /// A title that was a download before stays one, with its own selection.
@@ -58,10 +56,8 @@ struct DownloadOperation: ControlOperation {
             try result.get()
             return Outcome(storedBytes: try await cache.storedBytes(ofTitle: resource))
         }
-        if releases == true || keepsSelection == true, let former = await commands.former(resource.key) {
-            selection = former.selection
-        }
         if releases == true {
+            if let former = await commands.former(resource.key) { selection = former.selection }
             await commands.join(resource.key, pausing: false, releasing: try await cache.retention(of: resource))
         } else {
             await commands.join(resource.key, pausing: pause == true)
@@ -138,7 +134,8 @@ struct DownloadOperation: ControlOperation {
         guard isList, !StreamText.begins(bytes), !bytes.contains(0) else { return nil }
         // Many programs write lists in Latin-1.
         let text = String(utf8: bytes) ?? String(decoding: bytes.map { UInt16($0) }, as: UTF16.self)
-        let lines = URLList.items(in: text, named: resource.url.redacted).map(\.url)
+        // Names of files may have spaces, as players read them.
+        let lines = URLList.items(in: text, named: resource.url.redacted).map { $0.url.replacing(" ", with: "%20") }
         guard lines.count <= mostListed else {
             throw RepriseError(
                 .notDownloadable, "The list \(resource.url.redacted) has more than \(mostListed) files.")
@@ -166,7 +163,7 @@ struct DownloadOperation: ControlOperation {
     }
 
     /// Tells how far the download is, until the task is canceled.
-    private static func follow(
+    fileprivate static func follow(
         _ key: CacheKey, in cache: MediaCache, telling teller: TransferTeller
     ) async {
         var isFirst = true
@@ -201,7 +198,7 @@ struct DownloadOperation: ControlOperation {
     /// Waits until it is done, and returns `nil`, or until others have made something else of it.
     ///
     /// Throws if it cannot go on. With `mayWait`, one that can when there is more room stays, and waits for that.
-    private func end(
+    fileprivate func end(
         of resource: MediaResource, selection: StreamSelection, mayWait: Bool, in cache: MediaCache
     ) async throws -> Outcome? {
         for await list in cache.downloads.updates(every: .zero) {
@@ -256,5 +253,34 @@ struct DownloadOperation: ControlOperation {
         Outcome(
             failure: FailedTransfer(
                 Failure.Reason(code: ExitCode(1), name: name, message: "\(resource.url.redacted) \(words)")))
+    }
+}
+
+/// Waits for a download in the list, and retries it if it has failed; its request and its selection stay as they are.
+struct ContinueOperation: ControlOperation {
+    typealias Progress = TransferReport
+    typealias Outcome = DownloadOperation.Outcome
+
+    static let name = "continue"
+
+    /// The identifier of the download.
+    let id: String
+
+    func run(in cache: MediaCache, progress: @escaping @Sendable (TransferReport) -> Void) async throws -> Outcome {
+        guard let download = await cache.downloads.list().first(where: { cache.id(of: $0.key) == id }) else {
+            throw RepriseError(.notStored, "The download was removed.")
+        }
+        let resource = try cache.resource(for: download.url, key: download.key)
+        if case .failed = download.state { try await cache.downloads.resume(download.key) }
+        let teller = TransferTeller(key: download.key, tell: progress)
+        async let _ = DownloadOperation.follow(download.key, in: cache, telling: teller)
+        let operation = DownloadOperation(
+            url: "\(download.url)", quality: nil, codec: nil, audio: nil, subtitles: nil, pause: nil, names: Names())
+        do {
+            let ended = try await operation.end(
+                of: resource, selection: download.selection, mayWait: true, in: cache)
+            if let ended { return ended }
+        } catch let reason as Failure.Reason { return Outcome(failure: FailedTransfer(reason)) }
+        return Outcome(storedBytes: try await cache.storedBytes(ofTitle: resource))
     }
 }

@@ -15,6 +15,8 @@ struct DownloadsOperation: ControlOperation {
         struct Item: Codable, Sendable {
             /// With its query; without user and password.
             let url: String
+            /// Identifies it among all downloads.
+            var id: String?
             /// Without its query, for people.
             let shown: String
             let state: String
@@ -29,9 +31,13 @@ struct DownloadsOperation: ControlOperation {
         let downloads: [Item]
 
         /// With `isFetching`, states are those of downloads that may run.
-        init(_ downloads: [Download], isFetching: Bool, troubles: [CacheKey: DownloadTrouble] = [:]) {
+        init(
+            _ downloads: [Download], isFetching: Bool, in cache: MediaCache? = nil,
+            troubles: [CacheKey: DownloadTrouble] = [:]
+        ) {
             self.downloads = downloads.map { download in
                 var item = Item(download, isFetching: isFetching)
+                item.id = cache?.id(of: download.key)
                 item.trouble = troubles[download.key]
                 return item
             }
@@ -66,7 +72,7 @@ struct DownloadsOperation: ControlOperation {
             let resource = try cache.resource(for: download.url, key: download.key)
             troubles[download.key] = await DownloadTrouble(download, at: resource)
         }
-        return Outcome(downloads, isFetching: cache.resumesDownloads, troubles: troubles)
+        return Outcome(downloads, isFetching: cache.resumesDownloads, in: cache, troubles: troubles)
     }
 }
 
