@@ -114,7 +114,7 @@ final class StopSignals: Sendable {
     }
 
     /// A signal that comes again within this time counts once: timeout(1) sends it to its child and to its group.
-    private static let timeOfEchoes = Duration.milliseconds(300)
+    private static let timeOfEchoes = Duration.milliseconds(100)
 
     /// Runs `work` in a task that the first signal cancels.
     ///
