@@ -151,7 +151,9 @@ struct CacheOptions: ParsableArguments {
         }
     }
 
-    /// Whether a server has the cache open, which does the work of commands; also one that does not answer.
+    /// Whether a server has the cache open, even if it does not answer.
+    ///
+    /// Commands send their work to it instead of waiting.
     private func hasServer() async -> Bool {
         do { return try await ControlClient.find(self) != nil } catch { return true }
     }

@@ -119,7 +119,7 @@ struct DownloadCommand: AsyncParsableCommand {
         return try await TransferRun.each(rest.map(\.url), in: access, output: printed) { url, meter in
             guard let id = rest.popFirst()?.id else { return }
             let outcome = try await access.perform(
-                ContinueOperation(id: id), shownBy: meter, of: url, names: Names(),
+                ContinueOperation(id: id, isInServer: access.isServer), shownBy: meter, of: url, names: Names(),
                 advice: "Downloads continue with the same command.")
             try finish(url, outcome, meter)
         }
@@ -131,9 +131,10 @@ struct DownloadCommand: AsyncParsableCommand {
     private func download(
         _ url: String, listedBy list: String? = nil, names: Names, in access: CacheAccess, meter: FetchMeter
     ) async throws -> [String] {
-        let isAlone = if case .opened = access { true } else { false }
-        // Only the list says what its files are.
-        let background = background && !url.lowercased().hasSuffix(".m3u")
+        let isAlone = !access.isServer
+        // The files of a plain list are only known once it is stored.
+        let isList = try ResourceURL(url).lastPathComponent.lowercased().hasSuffix(".m3u")
+        let background = background && !isList
         if self.background, isAlone {
             throw RepriseError(
                 .invalidArgument, "No server uses this cache. Start one with: reprise serve. Or leave --background out."

@@ -67,7 +67,7 @@ struct Exporter: Sendable {
                 )
             }
             let type = MediaType(entry.information.mediaType)?.essence
-            if MediaContainer(extension: output.nameExtension) != nil,
+            if !output.isInPlace, MediaContainer(extension: output.nameExtension) != nil,
                 PlaylistFormat.isDeclared(by: type, name: entry.url.lastPathComponent)
             {
                 throw Failure.Reason(

@@ -72,8 +72,9 @@ extension Downloads {
         for download in await list().reversed() { try await pause(download.key) }
     }
 
-    /// Resumes all downloads that are paused, wait for another attempt, or have failed; those that wait for their hours
-    /// continue to wait.
+    /// Resumes all downloads that are paused, wait for another attempt, or have failed.
+    ///
+    /// Downloads that wait for their hours continue to wait.
     ///
     /// Stops at the first one that cannot be recorded as resumed.
     public func resumeAll() async throws {

@@ -15,7 +15,7 @@ extension OriginQuestion {
     func validate(
         _ generation: Generation, because reason: CacheStatus.ForwardReason
     ) async throws -> Validation {
-        let canServeStale = generation.mayServeStale(instead: RepriseError(.originUnreachable, ""))
+        let canServeStale = generation.mayServeStale(instead: RepriseError(.originTimedOut, ""))
         do {
             guard canServeStale else { return try await retrying { try await ask(about: generation, because: reason) } }
             let host = wanted.origin.url.authority

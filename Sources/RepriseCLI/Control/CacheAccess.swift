@@ -8,6 +8,8 @@ enum CacheAccess: Sendable {
     /// The server that uses it.
     case server(ControlClient)
 
+    var isServer: Bool { if case .server = self { true } else { false } }
+
     /// Why nothing can be stored; `nil` for a server, which says so itself.
     var storeProblem: RepriseError? {
         if case .opened(let cache) = self { cache.storeProblem } else { nil }

@@ -24,10 +24,10 @@ package struct AccessToken: Sendable {
         (self.text, self.name, self.mayControl, self.mayBrowse) = (text, name, mayControl, mayBrowse)
         (self.mostAnswers, self.rate) = (mostAnswers, rate)
     }
-    /// The token in the addresses that the page and the list of titles show to those who may control the server; `nil`
-    /// for a token that is for playing anyway.
+    /// A token for playing that the page and the list of titles show in place of this one; `nil` if this one cannot
+    /// control the server.
     ///
-    /// It allows playing and reading the list, counts as this one, and is derived from it.
+    /// It allows playing and reading the list. It is derived from this token and shares its limits.
     var forPlayers: AccessToken? {
         guard mayControl else { return nil }
         let code = HMAC<SHA256>.authenticationCode(

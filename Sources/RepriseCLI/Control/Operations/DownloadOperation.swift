@@ -92,7 +92,9 @@ struct DownloadOperation: ControlOperation {
             try await add(resource, to: cache, selection: selection)
             async let _ = Self.follow(resource.key, in: cache, telling: teller)
             let isOwn = former.map { $0.selection == selection } ?? (releases != true)
-            if let outcome = try await end(of: resource, selection: selection, mayWait: isOwn, in: cache) {
+            if let outcome = try await Self.end(
+                of: resource, selection: selection, mayWait: isOwn, inServer: pause == true, in: cache)
+            {
                 return outcome
             }
         } catch is CancellationError {
@@ -134,7 +136,7 @@ struct DownloadOperation: ControlOperation {
         guard isList, !StreamText.begins(bytes), !bytes.contains(0) else { return nil }
         // Many programs write lists in Latin-1.
         let text = String(utf8: bytes) ?? String(decoding: bytes.map { UInt16($0) }, as: UTF16.self)
-        // Names of files may have spaces, as players read them.
+        // Players accept names with spaces.
         let lines = URLList.items(in: text, named: resource.url.redacted).map { $0.url.replacing(" ", with: "%20") }
         guard lines.count <= mostListed else {
             throw RepriseError(
@@ -198,15 +200,15 @@ struct DownloadOperation: ControlOperation {
     /// Waits until it is done, and returns `nil`, or until others have made something else of it.
     ///
     /// Throws if it cannot go on. With `mayWait`, one that can when there is more room stays, and waits for that.
-    fileprivate func end(
-        of resource: MediaResource, selection: StreamSelection, mayWait: Bool, in cache: MediaCache
+    fileprivate static func end(
+        of resource: MediaResource, selection: StreamSelection, mayWait: Bool, inServer: Bool, in cache: MediaCache
     ) async throws -> Outcome? {
         for await list in cache.downloads.updates(every: .zero) {
             let download = list.first { $0.key == resource.key }
             switch download?.state {
             case .done:
                 guard download?.files != nil, download?.selection != selection else { return nil }
-                return Self.endedByOthers(
+                return endedByOthers(
                     resource, "replaced",
                     "is stored as others have chosen since then, with other qualities or languages. To have these: run "
                         + "the same command again.")
@@ -216,15 +218,17 @@ struct DownloadOperation: ControlOperation {
                     code: Failure.code(error), name: error.code.description,
                     message: "\(error.explanation) \(DownloadTrouble.logIn)")
             case .waiting(.space, let error) where mayWait:
-                if let outcome = try await waiting(for: error, resource, in: cache) { return outcome }
+                if let outcome = try await waiting(for: error, resource, inServer: inServer, in: cache) {
+                    return outcome
+                }
                 throw await Pin.reason(error, of: resource, isDownload: true)
             case .failed(let error), .waiting(_, let error):
                 throw await Pin.reason(error, of: resource, isDownload: true)
             case .queued, .running: continue
             case .paused:
-                return Self.endedByOthers(
+                return endedByOthers(
                     resource, "paused", "was paused by others. To go on: reprise downloads --resume URL")
-            case nil: return Self.endedByOthers(resource, "removed", "was removed or released by others.")
+            case nil: return endedByOthers(resource, "removed", "was removed or released by others.")
             }
         }
         try Task.checkCancellation()
@@ -232,16 +236,16 @@ struct DownloadOperation: ControlOperation {
     }
 
     /// What is said of a download that waits because of `error`; `nil` if more room does not help.
-    private func waiting(
-        for error: RepriseError, _ resource: MediaResource, in cache: MediaCache
+    private static func waiting(
+        for error: RepriseError, _ resource: MediaResource, inServer: Bool, in cache: MediaCache
     ) async throws -> Outcome? {
         let stored = try await cache.storedBytes(ofTitle: resource)
         guard let obstacle = await Pin.obstacle(error, to: resource, isDownload: true),
             await obstacle.endsWithRoom(for: resource, stored: stored)
         else { return nil }
         let what = stored > 0 ? "The download waits with \(ByteCount(stored)) stored" : "The download waits"
-        // A server goes on with its downloads.
-        let how = pause == true ? "goes on by itself" : "goes on in the next command that fetches"
+        // A server continues its downloads.
+        let how = inServer ? "goes on by itself" : "goes on in the next command that fetches"
         let reason = await Pin.unstorable(resource, because: obstacle)
         return Outcome(
             storedBytes: stored,
@@ -265,6 +269,8 @@ struct ContinueOperation: ControlOperation {
 
     /// The identifier of the download.
     let id: String
+    /// Whether a server runs it, which continues its downloads.
+    let isInServer: Bool?
 
     func run(in cache: MediaCache, progress: @escaping @Sendable (TransferReport) -> Void) async throws -> Outcome {
         guard let download = await cache.downloads.list().first(where: { cache.id(of: $0.key) == id }) else {
@@ -274,11 +280,9 @@ struct ContinueOperation: ControlOperation {
         if case .failed = download.state { try await cache.downloads.resume(download.key) }
         let teller = TransferTeller(key: download.key, tell: progress)
         async let _ = DownloadOperation.follow(download.key, in: cache, telling: teller)
-        let operation = DownloadOperation(
-            url: "\(download.url)", quality: nil, codec: nil, audio: nil, subtitles: nil, pause: nil, names: Names())
         do {
-            let ended = try await operation.end(
-                of: resource, selection: download.selection, mayWait: true, in: cache)
+            let ended = try await DownloadOperation.end(
+                of: resource, selection: download.selection, mayWait: true, inServer: isInServer == true, in: cache)
             if let ended { return ended }
         } catch let reason as Failure.Reason { return Outcome(failure: FailedTransfer(reason)) }
         return Outcome(storedBytes: try await cache.storedBytes(ofTitle: resource))
